@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify._messages import shorten
+from ramify.apps.cli.options import AnnotationOptions, CafaOptions
 from ramify.apps.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.any_file import check_has_ids
 from ramify.apps.reading.settings import DataOptions
@@ -38,8 +39,6 @@ from ramify.metrics import (
 from ramify.metrics.reports import aligned
 
 __all__ = [
-    "AnnotationChoice",
-    "CafaOptions",
     "annotate",
     "evaluate_cafa",
     "figures",
@@ -50,55 +49,40 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class AnnotationChoice:
-    """The options of the command line that choose annotations."""
-
-    annotations: Path | None  # A GAF or GPAD file, or a table of targets and terms
-    ontology: Path | None  # an OBO file
-    namespace: str | None = None  # the namespace to use
-    # Evidence codes and groups to use; those that start with "-" are left out.
-    evidence: tuple[str, ...] = ()
-    row_ids: str = "object"  # what identifies a row of the annotations
-    id_column: str | None = None  # the column of the features with the same identifiers
-    min_count: int = 1  # the least number of rows of a label
-    limits: ReadLimits = field(default_factory=ReadLimits)  # limits on the size of the annotations
-
-    def check(self) -> None:
-        """Raise an error if an option requires another one."""
-        if self.annotations is None and (self.namespace or self.evidence):
-            given = "--namespace" if self.namespace else "--evidence"
-            raise ValueError(f"{given} requires --annotations. Pass a GAF, GPAD or TSV file.")
-        if self.annotations is not None and self.ontology is None:
-            raise ValueError("--annotations requires --ontology. Pass an OBO file.")
-
-
 def read_chosen_annotations(
-    choice: AnnotationChoice, ontology: Ontology, *, obsolete: str = "replace"
+    chosen: AnnotationOptions,
+    ontology: Ontology,
+    limits: ReadLimits | None,
+    *,
+    obsolete: str = "replace",
 ) -> Annotations:
     """Read the annotations that the options of the command line choose."""
-    if choice.annotations is None:
+    if chosen.annotations is None:
         raise ValueError("--annotations is required. Pass a GAF, GPAD or TSV file.")
-    kept = [code for code in choice.evidence if not code.startswith("-")]
-    excluded = [code[1:] for code in choice.evidence if code.startswith("-")]
+    kept = [code for code in chosen.evidence or () if not code.startswith("-")]
+    excluded = [code[1:] for code in chosen.evidence or () if code.startswith("-")]
     return read_annotations(
-        choice.annotations,
+        chosen.annotations,
         ontology,
-        namespace=choice.namespace,
+        namespace=chosen.namespace,
         evidence=kept or None,
         exclude_evidence=excluded,
-        row_ids=choice.row_ids,
+        row_ids=chosen.row_ids,
         obsolete=obsolete,
-        limits=choice.limits,
+        limits=limits,
     )
 
 
-def annotate(table: Table, choice: AnnotationChoice) -> tuple[Table, list[str]]:
-    """Give the rows of a table the labels of their annotations."""
-    choice.check()
-    ontology = Ontology.from_obo(Path(choice.ontology or ""))
-    annotations = read_chosen_annotations(choice, ontology)
-    column, ids = row_identifiers(table, choice.id_column)
+def annotate(
+    table: Table, chosen: AnnotationOptions, limits: ReadLimits | None, min_count: int
+) -> tuple[Table, list[str]]:
+    """Give the rows of a table the labels of their annotations.
+
+    `min_count`: the least number of rows of a label.
+    """
+    ontology = Ontology.from_obo(Path(chosen.ontology or ""))
+    annotations = read_chosen_annotations(chosen, ontology, limits)
+    column, ids = row_identifiers(table, chosen.id_column)
     y = annotations.rows(ids)
     rows = np.flatnonzero(np.diff(y.indptr))
     if not len(rows):
@@ -107,7 +91,7 @@ def annotate(table: Table, choice: AnnotationChoice) -> tuple[Table, list[str]]:
             f"{shorten(ids, 3)}, the annotations have {shorten(annotations.ids, 3)}. Pass the "
             "column of identifiers with --id, or what they are with --row-ids."
         )
-    hierarchy = annotations.hierarchy.prune(y[rows], choice.min_count)
+    hierarchy = annotations.hierarchy.prune(y[rows], min_count)
     kept = [name for name in table.feature_names if name != column]
     annotated = replace(
         table,
@@ -181,50 +165,38 @@ def _score_blocks(model: Any, X: Any) -> Iterator[Any]:
         yield model.predict_proba(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
 
 
-@dataclass(frozen=True)
-class CafaOptions:
-    """The options of an evaluation with CAFA's measures."""
-
-    choice: AnnotationChoice  # the true annotations and the ontology
-    # The information content of terms. By default, it is computed from the true annotations.
-    information: Path | None = None
-    known: Path | None = None  # annotations that were known before
-    terms: Path | None = None  # the terms to evaluate, one per line
-    normalization: str = "cafa"  # as in `protein_curve`
-    propagation: str = "max"
-    step: float = 0.01
-    roots: bool = True
-
-
 def evaluate_cafa(
-    predictions: Path, data: Path, options: CafaOptions, reading: DataOptions
+    predictions: Path,
+    data: Path,
+    chosen: AnnotationOptions,
+    options: CafaOptions,
+    reading: DataOptions,
 ) -> tuple[dict[str, ProteinCurve], list[str]]:
     """Evaluate a file of predictions, or a model and a table of features."""
-    choice = options.choice
-    if choice.ontology is None:
+    if chosen.ontology is None:
         raise ValueError("--cafa requires --ontology. Pass an OBO file.")
-    ontology = Ontology.from_obo(choice.ontology)
+    ontology = Ontology.from_obo(chosen.ontology)
     is_model = is_zipfile(predictions)
     if not is_model:
-        choice = replace(choice, annotations=data)
-    elif choice.annotations is None:
+        chosen = replace(chosen, annotations=data)
+    elif chosen.annotations is None:
         raise ValueError(
             f"--cafa requires --annotations for the model {predictions}. Pass the true "
             "annotations of the rows."
         )
-    truth = read_chosen_annotations(choice, ontology, obsolete="drop")
+    truth = read_chosen_annotations(chosen, ontology, reading.limits, obsolete="drop")
     lines = [f"True annotations: {truth.report}"]
     if not truth.ids:
-        raise ValueError(f"{choice.annotations} has no annotations to evaluate. {lines[0]}")
+        raise ValueError(f"{chosen.annotations} has no annotations to evaluate. {lines[0]}")
     if is_model:
-        truth, scores = _predicted(predictions, data, truth, choice.id_column, reading)
+        truth, scores = _predicted(predictions, data, truth, chosen.id_column, reading)
     else:
         found = read_cafa(
-            predictions, ontology, truth.hierarchy, ids=truth.ids, limits=choice.limits
+            predictions, ontology, truth.hierarchy, ids=truth.ids, limits=reading.limits
         )
         scores = found.scores
         lines.append(f"Predictions: {str(found.report).replace('annotations', 'lines')}")
-    return _curves(truth, scores, ontology, options), lines
+    return _curves(truth, scores, ontology, options, reading.limits), lines
 
 
 def _predicted(
@@ -258,13 +230,17 @@ def _selection(pairs: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
 
 
 def _curves(
-    truth: Annotations, scores: Any, ontology: Ontology, options: CafaOptions
+    truth: Annotations,
+    scores: Any,
+    ontology: Ontology,
+    options: CafaOptions,
+    limits: ReadLimits | None,
 ) -> dict[str, ProteinCurve]:
     hierarchy = truth.hierarchy
     information = (
         information_content(truth.y, hierarchy=hierarchy)
         if options.information is None
-        else read_information(options.information, hierarchy, limits=options.choice.limits)
+        else read_information(options.information, hierarchy, limits=limits)
     )
     known = None
     if options.known is not None:

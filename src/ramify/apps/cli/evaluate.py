@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 from ramify.apps.cli.options import (
     AnnotationOptions,
     AsJson,
+    CafaOptions,
     DataFile,
     FileOptions,
     IgnoreUnknown,
@@ -22,52 +23,7 @@ from ramify.apps.cli.running import command, print_json, say, say_where
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
-    from ramify.apps.cli.annotations import AnnotationChoice, CafaOptions
     from ramify.apps.reading.settings import DataOptions
-
-
-@dataclass(frozen=True)
-class CafaSettings:
-    """Options that only apply to --cafa."""
-
-    cafa: Annotated[
-        bool,
-        typer.Option(
-            "--cafa",
-            help="Use CAFA's measures. MODEL is a model, with --annotations, or a file of target, "
-            "term and score; then DATA is the true annotations.",
-        ),
-    ] = False
-    information: Annotated[
-        Path | None, typer.Option(help="With --cafa: file of terms and their information.")
-    ] = None
-    known: Annotated[
-        Path | None, typer.Option(help="With --cafa: annotations that were known before.")
-    ] = None
-    terms: Annotated[
-        Path | None, typer.Option(help="With --cafa: file of the terms to evaluate.")
-    ] = None
-    normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa"
-    propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max"
-    step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01
-    roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
-        True
-    )
-
-    def options(self, choice: AnnotationChoice) -> CafaOptions:
-        """Return the options of the evaluation."""
-        from ramify.apps.cli.annotations import CafaOptions
-
-        return CafaOptions(
-            choice,
-            self.information,
-            self.known,
-            self.terms,
-            self.normalization,
-            self.propagation,
-            self.step,
-            self.roots,
-        )
 
 
 @command
@@ -83,7 +39,7 @@ def evaluate(
     threshold: PredictionThreshold = None,
     ignore_unknown: IgnoreUnknown = False,
     annotations: AnnotationOptions,
-    cafa: CafaSettings,
+    cafa: CafaOptions,
     as_json: AsJson = False,
 ) -> None:
     """Evaluate a model on labelled rows.
@@ -104,12 +60,11 @@ def evaluate(
     if cafa.cafa:
         from zipfile import is_zipfile
 
-        cafa_options = cafa.options(annotations.choice(files.limits()))
         given = replace(files.settings(), id_column=annotations.id_column)
         if is_zipfile(model):
             given = given.over(remembered_settings(model))
         reading = given.unlabelled(files.limits())
-        _evaluate_cafa(model, data, cafa_options, reading, out=out, as_json=as_json)
+        _evaluate_cafa(model, data, annotations, cafa, reading, out=out, as_json=as_json)
         return
     fitted = load_classifier(model)
     given = replace(labels.settings(files), id_column=annotations.id_column)
@@ -130,6 +85,7 @@ def evaluate(
 def _evaluate_cafa(
     model: Path,
     data: Path,
+    annotations: AnnotationOptions,
     options: CafaOptions,
     reading: DataOptions,
     *,
@@ -143,7 +99,7 @@ def _evaluate_cafa(
         write_cafa_evaluation,
     )
 
-    curves, lines = evaluate_cafa(model, data, options, reading)
+    curves, lines = evaluate_cafa(model, data, annotations, options, reading)
     written = [] if out is None else write_cafa_evaluation(out, curves)
     if as_json:
         print_json({"figures": figures(curves), "files": [str(file) for file in written]})

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from ramify.apps.cli.annotations import AnnotationChoice
     from ramify.apps.reading.settings import ReadingSettings
     from ramify.io.limits import ReadLimits
 
 __all__ = [
     "AnnotationOptions",
     "AsJson",
+    "CafaOptions",
     "DataFile",
     "FileOptions",
     "IdColumns",
@@ -193,17 +193,39 @@ class AnnotationOptions:
         """The column of identifiers, if one was given."""
         return only_id(self.ids)
 
-    def choice(self, limits: ReadLimits, min_count: int = 1) -> AnnotationChoice:
-        """Return the annotations to read."""
-        from ramify.apps.cli.annotations import AnnotationChoice
+    def check(self) -> None:
+        """Raise an error if an option requires another one."""
+        if self.annotations is None and (self.namespace or self.evidence):
+            given = "--namespace" if self.namespace else "--evidence"
+            raise ValueError(f"{given} requires --annotations. Pass a GAF, GPAD or TSV file.")
+        if self.annotations is not None and self.ontology is None:
+            raise ValueError("--annotations requires --ontology. Pass an OBO file.")
 
-        return AnnotationChoice(
-            self.annotations,
-            self.ontology,
-            self.namespace,
-            tuple(self.evidence or ()),
-            self.row_ids,
-            self.id_column,
-            min_count,
-            limits,
-        )
+
+@dataclass(frozen=True)
+class CafaOptions:
+    """Options that only apply to --cafa."""
+
+    cafa: Annotated[
+        bool,
+        typer.Option(
+            "--cafa",
+            help="Use CAFA's measures. MODEL is a model, with --annotations, or a file of target, "
+            "term and score; then DATA is the true annotations.",
+        ),
+    ] = False
+    information: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of terms and their information.")
+    ] = None
+    known: Annotated[
+        Path | None, typer.Option(help="With --cafa: annotations that were known before.")
+    ] = None
+    terms: Annotated[
+        Path | None, typer.Option(help="With --cafa: file of the terms to evaluate.")
+    ] = None
+    normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa"
+    propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max"
+    step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01
+    roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
+        True
+    )

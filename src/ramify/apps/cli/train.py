@@ -15,7 +15,6 @@ from ramify.apps.named_estimators import MODELS, check_model, make_model
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
-    from ramify.apps.cli.annotations import AnnotationChoice
     from ramify.apps.reading.settings import DataOptions
     from ramify.io.tables import Table
 
@@ -121,8 +120,7 @@ def train(
         id_column=annotations.id_column,
     )
     settings = with_listed_targets(data, settings)
-    choice = annotations.choice(files.limits(), min_count)
-    table = _read(data, hierarchy, settings.options(files.limits()), choice)
+    table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
     table, left_out = split_identifiers(table, keep or ())
     left_out |= dict.fromkeys(drop or (), "--drop")
@@ -150,17 +148,21 @@ def train(
 
 
 def _read(
-    data: Path, hierarchy: Path | None, reading: DataOptions, choice: AnnotationChoice
+    data: Path,
+    hierarchy: Path | None,
+    reading: DataOptions,
+    annotations: AnnotationOptions,
+    min_count: int,
 ) -> Table:
     """Read features and labels, the labels from annotations if there are any."""
     from ramify.apps.cli.annotations import annotate
     from ramify.apps.reading.any_file import read_data
 
-    choice.check()
-    if choice.annotations is None:
+    annotations.check()
+    if annotations.annotations is None:
         return read_data(data, hierarchy, reading)
     unlabelled = read_data(data, None, replace(reading, target=()), labelled=False)
-    table, lines = annotate(unlabelled, choice)
+    table, lines = annotate(unlabelled, annotations, reading.limits, min_count)
     typer.echo("\n".join(lines), err=True)
     return table
 
