@@ -5,6 +5,7 @@
 
 #include "adaboost/margins.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "rows.hpp"
 #include "stopping.hpp"
@@ -15,16 +16,10 @@ namespace {
 
 constexpr std::size_t max_depth = 8;  // nodes of a level are counted in bytes
 
-void check_parents(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
-                   std::size_t n_labels) {
-    check_compressed(indptr, indices, n_labels);
-    require(indptr.size() == n_labels + 1, "indptr must have one entry per label and one more");
-    for (std::size_t j = 0; j < n_labels; ++j) {
-        for (auto k = indptr[j]; k < indptr[j + 1]; ++k) {
-            require(indices[static_cast<std::size_t>(k)] < static_cast<std::int64_t>(j),
-                    "parents must come before their children");
-        }
-    }
+SparseRowsView parents_of(const LabelRows& parents, std::size_t n_labels) {
+    require(parents.n_labels() == n_labels, "there must be a row of parents per label");
+    parents.sorted();
+    return parents.parents();
 }
 
 void check_weights(std::span<const double> weights) {
@@ -36,11 +31,9 @@ void check_weights(std::span<const double> weights) {
     require(sum > 0 && std::isfinite(sum), "the weights must have a positive, finite sum");
 }
 
-Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_indptr,
-                     const Vector<std::int32_t>& label_indices,
-                     const Vector<std::int64_t>& parent_indptr,
-                     const Vector<std::int32_t>& parent_indices, const Vector<double>& row_weight,
-                     const Vector<double>& label_weight, BoostingOptions options) {
+Booster make_booster(const Dataset& dataset, const LabelRows& given, const LabelRows& parents,
+                     const Vector<double>& row_weight, const Vector<double>& label_weight,
+                     BoostingOptions options) {
     options.n_threads = std::max(1u, options.n_threads);
     require(options.depth >= 1 && options.depth <= max_depth, "depth must lie between 1 and 8");
     require(dataset.n_rows > 0 && label_weight.size() > 0,
@@ -48,15 +41,14 @@ Booster make_booster(const Dataset& dataset, const Vector<std::int64_t>& label_i
     require(row_weight.size() == dataset.n_rows, "row_weight must have one weight per row");
     check_weights(view(row_weight));
     check_weights(view(label_weight));
-    check_compressed(view(label_indptr), view(label_indices), label_weight.size());
-    require(label_indptr.size() == dataset.n_rows + 1,
-            "labels and X must have the same number of rows");
-    check_parents(view(parent_indptr), view(parent_indices), label_weight.size());
-    BoostingLabels labels{view(label_indptr), view(label_indices), {}};
+    require(given.n_labels() == label_weight.size(),
+            "label_weight must have one weight per label");
+    require(given.n_rows() == dataset.n_rows, "labels and X must have the same number of rows");
+    const auto edges = parents_of(parents, label_weight.size());
+    BoostingLabels labels{given.sorted().indptr, given.rows().indices, {}};
     for (std::size_t j = 0; j < label_weight.size(); ++j) {
-        const auto* parents = parent_indices.data();
-        labels.parents.emplace_back(parents + parent_indptr.data()[j],
-                                    parents + parent_indptr.data()[j + 1]);
+        const auto row = edges.row(j);
+        labels.parents.emplace_back(row.begin(), row.end());
     }
     const Unlocked unlocked;
     return Booster(dataset, labels, view(row_weight), view(label_weight), options);
@@ -172,18 +164,17 @@ class HeldRounds {
 };
 
 void add(const nb::typed<nb::dict, nb::str, nb::object>& given, const Rows& X, std::size_t first,
-         std::size_t last, const Vector<std::int64_t>& parent_indptr,
-         const Vector<std::int32_t>& parent_indices, unsigned n_threads, const OutMatrix& out) {
+         std::size_t last, const LabelRows& parents, unsigned n_threads, const OutMatrix& out) {
     const HeldRounds held(given, X.n_columns(), out.shape(1));
     require(first <= last && last <= held.rounds.n_rounds,
             "first and last must be rounds in increasing order");
     require(out.shape(0) == X.n_rows(), "out and X must have the same number of rows");
-    check_parents(view(parent_indptr), view(parent_indices), out.shape(1));
+    const auto edges = parents_of(parents, out.shape(1));
     StopSignal signal(interrupted_by(nullptr));
     stoppable([&] {
         X.read([&](const auto& rows) {
-            add_margins(held.rounds, first, last, {view(parent_indptr), view(parent_indices)},
-                        rows, std::max(1u, n_threads), signal, {out.data(), out.size()});
+            add_margins(held.rounds, first, last, {edges.indptr, edges.indices}, rows,
+                        std::max(1u, n_threads), signal, {out.data(), out.size()});
         });
     });
 }
@@ -206,8 +197,7 @@ void init_adaboost(nb::module_& m) {
         .def_rw("relax", &BoostingOptions::relax)
         .def_rw("n_threads", &BoostingOptions::n_threads);
     nb::class_<Booster>(m, "Booster", "Weights of rows and labels, moved round by round.")
-        .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("label_indptr"),
-             nb::arg("label_indices"), nb::arg("parent_indptr"), nb::arg("parent_indices"),
+        .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("labels"), nb::arg("parents"),
              nb::arg("row_weight"), nb::arg("label_weight"), nb::arg("options"))
         .def("learn", &learn, "Find a weak hypothesis for the present weights; its arrays.")
         .def("edge", &Booster::edge, "The edge of the last hypothesis.")
@@ -215,8 +205,8 @@ void init_adaboost(nb::module_& m) {
         .def("reweigh", &Booster::reweigh, "Move the weights by the last hypothesis.")
         .def("weights", &weights_of, "The weights of all rows and labels, by rows.");
     m.def("add_margins", &add, nb::arg("rounds"), nb::arg("X"), nb::arg("first"), nb::arg("last"),
-          nb::arg("parent_indptr"), nb::arg("parent_indices"), nb::arg("n_threads"),
-          nb::arg("out"), "Add the weighted votes of rounds first to last to out.");
+          nb::arg("parents"), nb::arg("n_threads"), nb::arg("out"),
+          "Add the weighted votes of rounds first to last to out.");
 }
 
 }  // namespace ramify::bindings

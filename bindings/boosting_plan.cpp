@@ -9,6 +9,7 @@
 #include "boosting.hpp"
 #include "gradient_boosting/plan.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "rows.hpp"
 #include "stopping.hpp"
@@ -64,14 +65,13 @@ struct PlanInput {
     std::span<const double> output_weight;
 };
 
-PlanInput check_input(std::size_t n_rows, const Vector<std::int64_t>& indptr,
-                      const Vector<std::int32_t>& indices, const Vector<std::int64_t>& learning,
-                      const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
-                      const Vector<double>& output_weight) {
+PlanInput check_input(std::size_t n_rows, const LabelRows& outputs,
+                      const Vector<std::int64_t>& learning, const Vector<std::int64_t>& held_out,
+                      const Vector<double>& row_weight, const Vector<double>& output_weight) {
     const auto n_outputs = output_weight.size();
     require(n_outputs > 0, "there must be an output");
-    check_compressed(view(indptr), view(indices), n_outputs);
-    require(indptr.size() == n_rows + 1, "outputs and X must have the same number of rows");
+    require(outputs.n_labels() == n_outputs, "output_weight must have one weight per output");
+    require(outputs.n_rows() == n_rows, "outputs and X must have the same number of rows");
     require(row_weight.size() == n_rows, "row_weight must have one weight per row");
     check_weights(view(row_weight), view(output_weight));
     RowRoles roles{check_rows(view(learning), n_rows), check_rows(view(held_out), n_rows), {}};
@@ -79,18 +79,18 @@ PlanInput check_input(std::size_t n_rows, const Vector<std::int64_t>& indptr,
     for (const double weight : view(row_weight)) {
         roles.weight.push_back(static_cast<float>(weight));
     }
-    return {{view(indptr), view(indices), n_outputs}, std::move(roles), view(output_weight)};
+    const auto sets = outputs.sorted();
+    return {{sets.indptr, sets.indices, n_outputs}, std::move(roles), view(output_weight)};
 }
 
 void make_plan(BoostingPlan* self, const Columns& X, const Vector<std::int32_t>& n_categories,
-               const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-               const Vector<std::int64_t>& learning, const Vector<std::int64_t>& held_out,
-               const Vector<double>& row_weight, const Vector<double>& output_weight,
-               std::size_t max_bins, const GradientBoostingOptions& options) {
+               const LabelRows& outputs, const Vector<std::int64_t>& learning,
+               const Vector<std::int64_t>& held_out, const Vector<double>& row_weight,
+               const Vector<double>& output_weight, std::size_t max_bins,
+               const GradientBoostingOptions& options) {
     check_options(options, max_bins);
     const auto conversion = conversion_of(X, n_categories, false, options.n_threads);
-    auto input =
-        check_input(X.n_rows(), indptr, indices, learning, held_out, row_weight, output_weight);
+    auto input = check_input(X.n_rows(), outputs, learning, held_out, row_weight, output_weight);
     stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
         auto binned = X.visit([&](const auto& columns) {
@@ -281,8 +281,8 @@ void init_boosting_plan(nb::module_& m) {
 
     nb::class_<BoostingPlan>(m, "BoostingPlan",
                              "Bins, outputs, roles and random draws of gradient boosting.")
-        .def("__init__", &make_plan, nb::arg("X"), nb::arg("n_categories"), nb::arg("indptr"),
-             nb::arg("indices"), nb::arg("learning"), nb::arg("held_out"), nb::arg("row_weight"),
+        .def("__init__", &make_plan, nb::arg("X"), nb::arg("n_categories"), nb::arg("outputs"),
+             nb::arg("learning"), nb::arg("held_out"), nb::arg("row_weight"),
              nb::arg("output_weight"), nb::arg("max_bins"), nb::arg("options"))
         .def_prop_ro("n_rows", &BoostingPlan::n_rows)
         .def_prop_ro("n_features", &BoostingPlan::n_features)

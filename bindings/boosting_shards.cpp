@@ -6,6 +6,7 @@
 #include "gradient_boosting/edges.hpp"
 #include "gradient_boosting/shard.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "rows.hpp"
 #include "stopping.hpp"
@@ -105,20 +106,21 @@ void make_plan(ShardPlan* self, const Vector<double>& start, const Vector<double
 }
 
 void make_shard(BoosterShard* self, const Columns& X, const BinEdges& edges,
-                const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
-                const Vector<float>& weight, const Vector<std::uint8_t>& held_out,
-                std::uint64_t first_row, const ShardPlan& plan) {
+                const LabelRows& given, const Vector<float>& weight,
+                const Vector<std::uint8_t>& held_out, std::uint64_t first_row,
+                const ShardPlan& plan) {
     const auto n_rows = X.n_rows();
     require(X.n_columns() == edges.features.size(), "X must have a column per feature");
-    check_compressed(view(indptr), view(indices), plan.start.size());
-    require(indptr.size() == n_rows + 1 && weight.size() == n_rows && held_out.size() == n_rows,
+    require(given.n_labels() == plan.start.size(), "start must have one number per output");
+    require(given.n_rows() == n_rows && weight.size() == n_rows && held_out.size() == n_rows,
             "X, outputs, weight and held_out must have the same number of rows");
     for (const float w : view(weight)) {
         require(w >= 0 && std::isfinite(std::ldexp(w, plan.fixed.leaf_bits)) &&
                     std::ldexp(w, plan.fixed.leaf_bits) <= 0x1.0p24F,
                 "weights must be finite and fit the fixed point");
     }
-    const OutputSets outputs{view(indptr), view(indices), plan.start.size()};
+    const auto sets = given.sorted();
+    const OutputSets outputs{sets.indptr, sets.indices, plan.start.size()};
     std::vector<float> weights(weight.data(), weight.data() + n_rows);
     std::vector<std::uint8_t> held(held_out.data(), held_out.data() + n_rows);
     const Unlocked unlocked;
@@ -336,9 +338,8 @@ void init_boosting_shards(nb::module_& m) {
              nb::arg("bits"), nb::arg("sampled_share"), nb::arg("options"));
 
     nb::class_<BoosterShard>(m, "BoosterShard", "One partition of the rows of a boosted model.")
-        .def("__init__", &make_shard, nb::arg("X"), nb::arg("edges"), nb::arg("indptr"),
-             nb::arg("indices"), nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"),
-             nb::arg("plan"))
+        .def("__init__", &make_shard, nb::arg("X"), nb::arg("edges"), nb::arg("outputs"),
+             nb::arg("weight"), nb::arg("held_out"), nb::arg("first_row"), nb::arg("plan"))
         .def_prop_ro("width", &BoosterShard::width)
         .def("start_tree", &start_tree, nb::arg("round"))
         .def("divide", &divide, nb::arg("node"), nb::arg("feature"), nb::arg("words"),

@@ -16,6 +16,7 @@
 
 #include "arrays.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "rows.hpp"
 #include "stopping.hpp"
 
@@ -23,33 +24,11 @@ namespace ramify::bindings {
 
 namespace {
 
-using Indptr = Vector<std::int64_t>;
 using Indices = Vector<std::int32_t>;
 using Doubles = Owned<double>;
 using Steps = std::tuple<Doubles, Doubles, Doubles, Doubles, double, double>;
 using Areas = std::tuple<Doubles, Doubles, Doubles>;
 using Weights = std::optional<Vector<double>>;
-
-/// Nothing that Python passes may make the core read out of bounds.
-void check_label_rows(const SparseRowsView& rows, std::size_t n_rows, std::size_t n_labels) {
-    if (rows.indptr.size() != n_rows + 1 || rows.indptr.front() != 0 ||
-        rows.indptr.back() != static_cast<std::int64_t>(rows.indices.size())) {
-        throw std::invalid_argument("indptr must have one entry per row of scores and one more");
-    }
-    if (!std::is_sorted(rows.indptr.begin(), rows.indptr.end())) {
-        throw std::invalid_argument("indptr must not decrease");
-    }
-    for (std::size_t r = 0; r < n_rows; ++r) {
-        std::int32_t before = -1;
-        for (const std::int32_t label : rows.row(r)) {
-            if (label <= before) throw std::invalid_argument("indices must increase in every row");
-            before = label;
-        }
-        if (before >= static_cast<std::int64_t>(n_labels)) {
-            throw std::invalid_argument("indices must lie in [0, n_labels)");
-        }
-    }
-}
 
 std::span<const std::int32_t> checked_labels(const Indices& labels, std::size_t n_labels) {
     const auto chosen = view(labels);
@@ -78,10 +57,11 @@ void check_finite(const SparseRankingView& ranking, std::span<const std::int32_t
 }
 
 template <typename Scores>
-RankingOf<Scores> checked_ranking(const Scores& scores, std::size_t n_rows, const Indptr& indptr,
-                                  const Indices& indices, const Weights& row_weight) {
-    RankingOf<Scores> ranking{scores, {view(indptr), view(indices)}, {}};
-    check_label_rows(ranking.truth, n_rows, scores.n_columns);
+RankingOf<Scores> checked_ranking(const Scores& scores, std::size_t n_rows, const LabelRows& truth,
+                                  const Weights& row_weight) {
+    require(truth.n_rows() == n_rows && truth.n_labels() == scores.n_columns,
+            "truth must have the shape of scores");
+    RankingOf<Scores> ranking{scores, truth.sorted(), {}};
     if (row_weight) {
         ranking.row_weight = view(*row_weight);
         if (ranking.row_weight.size() != n_rows) {
@@ -117,11 +97,10 @@ Steps steps_of(const Ranking& ranking, const Indices& labels) {
             steps.n_negative};
 }
 
-Steps curve_steps(const Rows& scores, const Indptr& indptr, const Indices& indices,
-                  const Indices& labels, const Weights& row_weight) {
+Steps curve_steps(const Rows& scores, const LabelRows& truth, const Indices& labels,
+                  const Weights& row_weight) {
     return scores.visit_doubles([&](const auto& given) {
-        return steps_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
-                        labels);
+        return steps_of(checked_ranking(given, scores.n_rows(), truth, row_weight), labels);
     });
 }
 
@@ -151,29 +130,27 @@ Areas areas_of(const Ranking& ranking, const Indices& labels, const std::string&
             to_numpy(std::move(areas.n_positive))};
 }
 
-Areas areas_of_labels(const Rows& scores, const Indptr& indptr, const Indices& indices,
-                      const Indices& labels, const Weights& row_weight,
-                      const std::string& interpolation) {
+Areas areas_of_labels(const Rows& scores, const LabelRows& truth, const Indices& labels,
+                      const Weights& row_weight, const std::string& interpolation) {
     return scores.visit_doubles([&](const auto& given) {
-        return areas_of(checked_ranking(given, scores.n_rows(), indptr, indices, row_weight),
-                        labels, interpolation);
+        return areas_of(checked_ranking(given, scores.n_rows(), truth, row_weight), labels,
+                        interpolation);
     });
 }
 
 }  // namespace
 
 void init_curves(nb::module_& m) {
-    m.def("curve_steps", &curve_steps, nb::arg("scores"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("labels"), nb::arg("row_weight") = nb::none(),
+    m.def("curve_steps", &curve_steps, nb::arg("scores"), nb::arg("truth"), nb::arg("labels"),
+          nb::arg("row_weight") = nb::none(),
           "Steps of the pooled curve as (score, positives, negatives_above, negatives, "
           "n_positive, n_negative).");
     m.def("step_areas", &areas_of_steps, nb::arg("positives"), nb::arg("negatives_above"),
           nb::arg("negatives"), nb::arg("n_positive"), nb::arg("n_negative"),
           nb::arg("interpolation") = "davis-goadrich",
           "Areas under the curves of the given steps as (precision_recall, roc).");
-    m.def("label_areas", &areas_of_labels, nb::arg("scores"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("labels"), nb::arg("row_weight") = nb::none(),
-          nb::arg("interpolation") = "davis-goadrich",
+    m.def("label_areas", &areas_of_labels, nb::arg("scores"), nb::arg("truth"), nb::arg("labels"),
+          nb::arg("row_weight") = nb::none(), nb::arg("interpolation") = "davis-goadrich",
           "Areas under every label's curves as (precision_recall, roc, n_positive).");
 }
 

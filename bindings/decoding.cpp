@@ -11,6 +11,7 @@
 #include "arrays.hpp"
 #include "decoding/decode.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "stopping.hpp"
 
@@ -19,21 +20,11 @@ namespace ramify::bindings {
 namespace {
 
 using Scores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Indptr = Vector<std::int64_t>;
-using Indices = Vector<std::int32_t>;
 
-/// Nothing that Python passes may make the core read out of bounds.
-SparseRowsView checked_parents(const Indptr& indptr, const Indices& indices) {
-    const SparseRowsView parents{view(indptr), view(indices)};
-    require(!parents.indptr.empty() && parents.n_rows() > 0, "there must be at least one label");
-    check_compressed(parents.indptr, parents.indices, parents.n_rows());
-    for (std::size_t label = 0; label < parents.n_rows(); ++label) {
-        for (const std::int32_t parent : parents.row(label)) {
-            require(static_cast<std::size_t>(parent) < label,
-                    "labels must be in topological order");
-        }
-    }
-    return parents;
+LeafGraph graph_of(const LabelRows& parents) {
+    require(parents.n_labels() > 0, "there must be at least one label");
+    parents.sorted();
+    return LeafGraph(parents.parents());
 }
 
 Values values_of(const std::string& name) {
@@ -62,10 +53,10 @@ void check_scores(const Scores& rows, const LeafGraph& graph, Values values,
 }
 
 std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
-    const Scores& rows, const Indptr& indptr, const Indices& indices, const std::string& values,
+    const Scores& rows, const LabelRows& parents, const std::string& values,
     const Vector<double>& slope, const Vector<double>& offset, const Vector<std::int32_t>& k,
     bool exact, unsigned n_threads) {
-    const LeafGraph graph(checked_parents(indptr, indices));
+    const LeafGraph graph = graph_of(parents);
     const DecodingPlan plan{{rows.data(), rows.size()},
                             values_of(values),
                             view(slope),
@@ -84,10 +75,10 @@ std::pair<Owned<std::int64_t>, Owned<std::int32_t>> decoded(
     return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
 }
 
-void write_weights(const Scores& rows, const Indptr& indptr, const Indices& indices,
-                   const std::string& values, const Vector<double>& slope,
-                   const Vector<double>& offset, const OutMatrix& out) {
-    const LeafGraph graph(checked_parents(indptr, indices));
+void write_weights(const Scores& rows, const LabelRows& parents, const std::string& values,
+                   const Vector<double>& slope, const Vector<double>& offset,
+                   const OutMatrix& out) {
+    const LeafGraph graph = graph_of(parents);
     const Values kind = values_of(values);
     check_scores(rows, graph, kind, slope, offset);
     require(out.shape(0) == rows.shape(0) && out.shape(1) == graph.n_labels(),
@@ -112,13 +103,13 @@ void write_weights(const Scores& rows, const Indptr& indptr, const Indices& indi
 }  // namespace
 
 void init_decoding(nb::module_& m) {
-    m.def("decode_leaves", &decoded, nb::arg("rows"), nb::arg("indptr"), nb::arg("indices"),
-          nb::arg("values"), nb::arg("slope"), nb::arg("offset"), nb::arg("k"), nb::arg("exact"),
+    m.def("decode_leaves", &decoded, nb::arg("rows"), nb::arg("parents"), nb::arg("values"),
+          nb::arg("slope"), nb::arg("offset"), nb::arg("k"), nb::arg("exact"),
           nb::arg("n_threads"),
           "The label sets of largest value whose paths all end in leaves: (indptr, indices).");
-    m.def("decoding_weights", &write_weights, nb::arg("rows"), nb::arg("indptr"),
-          nb::arg("indices"), nb::arg("values"), nb::arg("slope"), nb::arg("offset"),
-          nb::arg("out"), "Write what each label adds to the value of a set.");
+    m.def("decoding_weights", &write_weights, nb::arg("rows"), nb::arg("parents"),
+          nb::arg("values"), nb::arg("slope"), nb::arg("offset"), nb::arg("out"),
+          "Write what each label adds to the value of a set.");
 }
 
 }  // namespace ramify::bindings

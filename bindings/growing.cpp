@@ -20,6 +20,7 @@
 #include "growing/grow.hpp"
 #include "growing/options.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "stopping.hpp"
 
@@ -178,13 +179,17 @@ std::vector<T> copy_of(const Vector<T>& given) {
     return {values.begin(), values.end()};
 }
 
-void make_labels(Labels* place, const Vector<std::int64_t>& indptr,
-                 const Vector<std::int32_t>& indices, const Vector<double>& weight,
+void make_labels(Labels* place, const LabelRows& given, const Vector<double>& weight,
                  std::optional<Vector<std::uint32_t>> set_of_row,
                  std::optional<Matrix<double>> squared, bool many) {
-    check_compressed(view(indptr), view(indices), weight.size());
-    Labels labels{copy_of(indptr),       copy_of(indices),   copy_of(weight),
-                  std::move(set_of_row), std::move(squared), {}};
+    require(given.n_labels() == weight.size(), "weight must have one number per label");
+    const auto rows = given.sorted();
+    Labels labels{{rows.indptr.begin(), rows.indptr.end()},
+                  {rows.indices.begin(), rows.indices.end()},
+                  copy_of(weight),
+                  std::move(set_of_row),
+                  std::move(squared),
+                  {}};
     if (many) {
         const Unlocked unlocked;
         labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
@@ -326,10 +331,10 @@ void init_growing(nb::module_& m) {
              "Options by name; the others have their defaults.");
     bind_tables(m);
     nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
-        .def("__init__", &make_labels, nb::arg("indptr"), nb::arg("indices"), nb::arg("weight"),
+        .def("__init__", &make_labels, nb::arg("rows"), nb::arg("weight"),
              nb::arg("set_of_row") = nb::none(), nb::arg("squared") = nb::none(),
              nb::arg("many") = false,
-             "Rows of label indices, label weights, the label set of each row and the squared "
+             "The labels of the rows, label weights, the label set of each row and the squared "
              "distances between the sets; many: for more than one tree.");
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
           nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
     init_stopping(m);
     init_common(m);
     init_data(m);
+    init_hierarchy(m);
     init_tree(m);
     init_adaboost(m);
     init_arff(m);
@@ -25,7 +26,6 @@ NB_MODULE(_core, m) {
     init_gradient_boosting(m);
     init_boosting_shards(m);
     init_growing(m);
-    init_hierarchy(m);
     init_many_labels(m);
     init_propagation(m);
 }

@@ -164,7 +164,7 @@ def test_options_that_are_not_valid_are_refused(change, message):
         ({"held_out": np.array([60])}, "rows must lie within X"),
         ({"held_out": np.array([3, 3])}, "rows must increase"),
         ({"Y": np.zeros((59, 2))}, "outputs and X"),
-        ({"Y": np.ones((60, 3))}, "indices must lie within"),
+        ({"Y": np.ones((60, 3))}, "one weight per output"),
     ],
 )
 def test_data_that_are_not_valid_are_refused(change, message):

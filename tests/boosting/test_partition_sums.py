@@ -15,7 +15,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.boosting.partitions.describing import ValueCounts
 from ramify.boosting.partitions.shards import Message, add_messages
-from ramify.data.rows import as_columns
+from ramify.data.rows import as_columns, as_label_rows
 from tests.reference import gradient_boosting as reference
 from tests.support.boosting_problems import Problem, problems
 from tests.support.budget import budget
@@ -122,8 +122,7 @@ def shard_of(problem: Problem, rows: np.ndarray, edges, X=None, first_row: int =
     return _core.BoosterShard(
         as_columns(X),
         edges,
-        Y.indptr.astype(np.int64),
-        Y.indices.astype(np.int32),
+        as_label_rows(Y),
         problem.weights[rows].astype(np.float32),
         np.isin(rows, problem.held_out).astype(np.uint8),
         first_row,

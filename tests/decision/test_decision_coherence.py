@@ -198,13 +198,14 @@ def test_no_rows():
 
 def test_the_core_guards_its_arrays():
     scores, weight = np.zeros((1, 2)), np.ones(2)
-    parents = np.array([0, 0, 1]), np.array([1], dtype=np.int32)
+    indptr = np.array([0, 0, 1])
+    parents = _core.LabelRows(indptr, np.array([1], dtype=np.int32), 2)
     with pytest.raises(ValueError, match="topological order"):
-        _core.make_coherent(scores, *parents, weight, "max", 1)
-    parents = np.array([0, 0, 1]), np.array([0], dtype=np.int32)
+        _core.make_coherent(scores, parents, weight, "max", 1)
+    parents = _core.LabelRows(indptr, np.array([0], dtype=np.int32), 2)
     with pytest.raises(ValueError, match="scores must be finite"):
-        _core.make_coherent(scores * np.nan, *parents, weight, "isotonic", 1)
+        _core.make_coherent(scores * np.nan, parents, weight, "isotonic", 1)
     with pytest.raises(ValueError, match="one positive number per column"):
-        _core.make_coherent(scores, *parents, weight[:1], "isotonic", 1)
-    with pytest.raises(ValueError, match="one entry per column"):
-        _core.make_coherent(scores[:, :1].copy(), *parents, weight, "isotonic", 1)
+        _core.make_coherent(scores, parents, weight[:1], "isotonic", 1)
+    with pytest.raises(ValueError, match="a column per label"):
+        _core.make_coherent(scores[:, :1].copy(), parents, weight, "isotonic", 1)

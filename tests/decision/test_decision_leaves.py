@@ -33,7 +33,7 @@ def decode(weights, hierarchy, k=None, *, exact=False, n_threads=1):
         return [set(sets.indices[a:b].tolist()) for a, b in _pairs(sets.indptr)]
     empty = np.empty(0)
     indptr, indices = _core.decode_leaves(
-        rows, *hierarchy.parent_rows, "weights", empty, empty, counts, exact, n_threads
+        rows, hierarchy._parents, "weights", empty, empty, counts, exact, n_threads
     )
     return [set(indices[a:b].tolist()) for a, b in _pairs(indptr)]
 
@@ -386,12 +386,16 @@ def test_the_core_guards_its_arrays():
         (row, "risk", k, False, parents, "slope and offset"),
         (row, "sum", k, False, parents, "values must be"),
         (row, "weights", k, False, (parents[0], parents[1] + 1), "topological order"),
-        (row, "weights", k, False, (parents[0], parents[1] + 2), "within the matrix"),
+        (row, "weights", k, False, (parents[0], parents[1] + 2), "must lie in"),
     ):
         with pytest.raises(ValueError, match=message):
-            _core.decode_leaves(rows, *graph, values, none, none, counts, exact, 1)
+            _core.decode_leaves(
+                rows, _core.LabelRows(*graph, 2), values, none, none, counts, exact, 1
+            )
     diamond = np.zeros((1, 5))
     with pytest.raises(ValueError, match="needs a tree"):
-        _core.decode_leaves(diamond, *DIAMOND.parent_rows, "weights", none, none, k, True, 1)
+        _core.decode_leaves(diamond, DIAMOND._parents, "weights", none, none, k, True, 1)
     with pytest.raises(ValueError, match="out must have"):
-        _core.decoding_weights(row, *parents, "weights", none, none, np.empty((2, 2)))
+        _core.decoding_weights(
+            row, _core.LabelRows(*parents, 2), "weights", none, none, np.empty((2, 2))
+        )

@@ -65,10 +65,10 @@ def test_the_native_function_checks_its_arguments(changes, message):
     given = {"indptr": [0, 1], "indices": [2], "scores": [0.5], "how": "max"}
     parents = {"parent_indptr": CHAIN.parent_rows[0], "parent_indices": CHAIN.parent_rows[1]}
     arguments = {**given, **parents, **changes}
-    kinds = {"indptr": np.int64, "parent_indptr": np.int64, "scores": np.float64}
-    arrays = {
-        name: value if name == "how" else np.array(value, dtype=kinds.get(name, np.int32))
-        for name, value in arguments.items()
-    }
+
+    def rows(name: str) -> _core.LabelRows:
+        indptr, indices = arguments[f"{name}indptr"], arguments[f"{name}indices"]
+        return _core.LabelRows(np.array(indptr, np.int64), np.array(indices, np.int32), 4)
+
     with pytest.raises(ValueError, match=message):
-        _core.propagate(**arrays)
+        _core.propagate(rows(""), np.array(arguments["scores"]), rows("parent_"), arguments["how"])

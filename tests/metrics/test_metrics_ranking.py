@@ -279,18 +279,22 @@ def test_kernel_checks_its_arguments():
     scores = as_rows(np.array([[0.5, 0.1], [0.2, 0.3]]))
     indptr, indices = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
     labels = np.array([0, 1], dtype=np.int32)
-    with pytest.raises(ValueError, match="one entry per row"):
-        _core.curve_steps(scores, indptr[:2], indices, labels)
+
+    def truth(indptr, indices):
+        return _core.LabelRows(indptr, indices, 2)
+
+    with pytest.raises(ValueError, match="truth must have the shape"):
+        _core.curve_steps(scores, truth(indptr[:2], indices[:1]), labels)
     with pytest.raises(ValueError, match="indices must lie in"):
-        _core.curve_steps(scores, indptr, indices + 1, labels)
+        truth(indptr, indices + 1)
     with pytest.raises(ValueError, match="indptr must not decrease"):
-        _core.curve_steps(scores, np.array([0, 3, 2]), indices, labels)
+        truth(np.array([0, 3, 2]), indices)
     with pytest.raises(ValueError, match="labels must increase"):
-        _core.label_areas(scores, indptr, indices, labels[::-1].copy())
+        _core.label_areas(scores, truth(indptr, indices), labels[::-1].copy())
     with pytest.raises(ValueError, match="scores must be finite"):
-        _core.label_areas(as_rows(np.full((2, 2), np.inf)), indptr, indices, labels)
+        _core.label_areas(as_rows(np.full((2, 2), np.inf)), truth(indptr, indices), labels)
     with pytest.raises(ValueError, match="interpolation must be"):
-        _core.label_areas(scores, indptr, indices, labels, None, "cubic")
+        _core.label_areas(scores, truth(indptr, indices), labels, None, "cubic")
 
 
 def test_neither_truth_nor_scores_are_copied():

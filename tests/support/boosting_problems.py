@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import Hierarchy, _core
-from ramify.data.rows import as_columns, as_rows
+from ramify.data.rows import as_columns, as_label_rows, as_rows
 from tests.reference.gradient_boosting import Settings
 from tests.reference.trees import Column
 
@@ -88,8 +88,7 @@ class Problem:
         return _core.BoostingPlan(
             as_columns(X),
             self.n_categories,
-            Y.indptr.astype(np.int64),
-            Y.indices.astype(np.int32),
+            as_label_rows(Y),
             self.learning.astype(np.int64),
             self.held_out.astype(np.int64),
             self.weights,

@@ -22,7 +22,7 @@ from ramify._savable import savable
 from ramify._schema import Array, Flag, Increasing, Part, Schema, Text, Whole
 from ramify._validation import check_choice, check_number
 from ramify.data.features import make_dataset, read_features
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_label_rows, as_rows
 from ramify.decision import apply_threshold, make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
@@ -136,8 +136,7 @@ class Rounds:
         """
         arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
         last = self.n_rounds if last is None else last
-        parents = hierarchy.parent_rows
-        _core.add_margins(arrays, as_rows(X), first, last, *parents, n_threads, out)
+        _core.add_margins(arrays, as_rows(X), first, last, hierarchy._parents, n_threads, out)
 
 
 # ---- the boosting loop, stopping and prediction ---------------------------------------------
@@ -270,9 +269,8 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
     ) -> _core.Booster:
         return _core.Booster(
             make_dataset(X, self.schema_, n_jobs=self.n_jobs),
-            Y.indptr.astype(np.int64),
-            Y.indices.astype(np.int32),
-            *self.hierarchy_.parent_rows,
+            as_label_rows(Y),
+            self.hierarchy_._parents,
             np.ascontiguousarray(weights),
             self._label_costs(),
             self._options(),

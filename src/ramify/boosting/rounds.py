@@ -16,7 +16,7 @@ from ramify.boosting.cuda.booster import CudaBooster
 from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
 from ramify.data.features import FeatureSchema
-from ramify.data.rows import as_columns, as_rows
+from ramify.data.rows import as_columns, as_label_rows, as_rows
 
 __all__ = [
     "Booster",
@@ -60,8 +60,7 @@ def make_booster(
     plan = _core.BoostingPlan(
         as_columns(rows.X),
         schema.n_categories,
-        outputs.indptr.astype(np.int64),
-        outputs.indices.astype(np.int32),
+        as_label_rows(outputs),
         rows.learning,
         rows.held_out,
         rows.weights,

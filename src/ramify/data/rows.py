@@ -1,4 +1,4 @@
-"""Hand X of any layout to the core."""
+"""Hand X of any layout, and label matrices, to the core."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ramify import _core
 
-__all__ = ["as_columns", "as_rows"]
+__all__ = ["as_columns", "as_label_rows", "as_rows"]
 
 
 def as_rows(X: Any) -> _core.Rows:
@@ -27,6 +27,13 @@ def as_columns(X: Any) -> _core.Columns:
     if isinstance(X, np.ndarray):
         return _core.Columns(X)
     return _core.Columns(*_parts(X.tocsc()), X.shape[0])
+
+
+def as_label_rows(Y: Any) -> _core.LabelRows:
+    """Return a view of a label matrix by rows; cells that are stored are labels."""
+    return _core.LabelRows(
+        Y.indptr.astype(np.int64, copy=False), Y.indices.astype(np.int32, copy=False), Y.shape[1]
+    )
 
 
 def _parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:

@@ -99,9 +99,7 @@ def make_coherent(
             f"label_weight must be positive and finite, got {weights[bad[0]]} for label "
             f"{hierarchy.labels[bad[0]]!r}."
         )
-    return _core.make_coherent(
-        values, *hierarchy.parent_rows, weights, method, count_threads(n_jobs)
-    )
+    return _core.make_coherent(values, hierarchy._parents, weights, method, count_threads(n_jobs))
 
 
 # ---- checks of scores -----------------------------------------------------------------------
@@ -162,7 +160,7 @@ def _not_finite(value: float, row: int, label: Any) -> ValueError:
 
 def check_coherent(scores: NDArray[np.float64], hierarchy: Hierarchy) -> None:
     """Raise an error if the score of a label exceeds that of a parent."""
-    if _core.first_incoherent_row(scores, *hierarchy.parent_rows) >= 0:
+    if _core.first_incoherent_row(scores, hierarchy._parents) >= 0:
         raise incoherent_error(scores, hierarchy)
 
 
@@ -173,7 +171,7 @@ def incoherent_error(
 
     `first_row` is the number of the first row of `scores`.
     """
-    row = _core.first_incoherent_row(scores, *hierarchy.parent_rows)
+    row = _core.first_incoherent_row(scores, hierarchy._parents)
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
     edge = np.flatnonzero(scores[row, children] > scores[row, parents])[0]

@@ -127,7 +127,7 @@ def mandatory_leaves(
         return solve_programs(weights, hierarchy, counts, n_jobs)
     indptr, indices = _core.decode_leaves(
         rows,
-        *hierarchy.parent_rows,
+        hierarchy._parents,
         values=values.kind,
         slope=values.slope,
         offset=values.offset,
@@ -205,7 +205,7 @@ def _weigh(
     weights = np.empty((len(rows), hierarchy.n_labels))
     _core.decoding_weights(
         rows,
-        *hierarchy.parent_rows,
+        hierarchy._parents,
         values=values.kind,
         slope=values.slope,
         offset=values.offset,

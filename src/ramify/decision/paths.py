@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_label_rows
 from ramify.decision.coherence import check_coherent, check_scores
 from ramify.decision.thresholds import check_threshold
 from ramify.labels.hierarchy import Hierarchy
@@ -298,9 +299,7 @@ def find_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]:
     >>> find_ends(hierarchy.encode(["animal/cat", "plant"]), hierarchy)
     array([False,  True,  True])
     """
-    _, labels = _core.most_specific(
-        Y.indptr.astype(np.int64), Y.indices.astype(np.int32), *hierarchy.parent_rows
-    )
+    _, labels = _core.most_specific(as_label_rows(Y), hierarchy._parents)
     ends = np.zeros(hierarchy.n_labels, dtype=bool)
     ends[labels] = True
     return ends

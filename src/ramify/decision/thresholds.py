@@ -111,7 +111,7 @@ def apply_threshold(
     values = check_scores(scores, hierarchy)
     chosen = values >= check_threshold(threshold, hierarchy)
     rows = _to_sparse(chosen)
-    is_coherent = _core.first_incoherent_row(values, *hierarchy.parent_rows) < 0
+    is_coherent = _core.first_incoherent_row(values, hierarchy._parents) < 0
     if not is_coherent and hierarchy.close(rows).nnz > rows.nnz:
         raise incoherent_error(values, hierarchy)
     return rows

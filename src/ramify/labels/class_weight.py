@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_label_rows
 from ramify.labels.formats import LabelFormat
 from ramify.labels.hierarchy import Hierarchy
 
@@ -84,9 +85,7 @@ def find_factors(
 
 def _find_classes(Y: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> NDArray[np.int64]:
     """Return 1 + the most specific label of each row, or 0 if it has none."""
-    indptr, labels = _core.most_specific(
-        Y.indptr.astype(np.int64), Y.indices.astype(np.int32), *hierarchy.parent_rows
-    )
+    indptr, labels = _core.most_specific(as_label_rows(Y), hierarchy._parents)
     classes = np.zeros(Y.shape[0], dtype=np.int64)
     classes[np.diff(indptr) > 0] = labels + 1
     return classes

@@ -18,7 +18,7 @@ from ramify._validation import (
     check_label_name,
     unknown_labels_error,
 )
-from ramify.labels.building import Rows
+from ramify.data.rows import as_label_rows
 from ramify.labels.graph import LabelGraph
 
 _MAX_CLOSED = 500_000_000
@@ -48,7 +48,7 @@ def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.cs
         )
     except (KeyError, TypeError):
         raise _encoding_error(graph, rows) from None
-    return _closed(graph, indptr, indices)
+    return _closed(graph, _core.LabelRows(indptr, indices, graph.n_labels))
 
 
 def _encoding_error(graph: LabelGraph, rows: Sequence[tuple[Any, ...]]) -> Exception:
@@ -67,17 +67,15 @@ def _encoding_error(graph: LabelGraph, rows: Sequence[tuple[Any, ...]]) -> Excep
 
 def close_matrix(graph: LabelGraph, Y: Any) -> sparse.csr_array[np.int32]:
     """Return a label matrix with the ancestors of its labels; see `Hierarchy.close`."""
-    return _closed(graph, *_kernel_rows(check_label_matrix(Y, graph.labels)))
+    return _closed(graph, as_label_rows(check_label_matrix(Y, graph.labels)))
 
 
-def _closed(
-    graph: LabelGraph, indptr: NDArray[np.int64], indices: NDArray[np.int32]
-) -> sparse.csr_array[np.int32]:
+def _closed(graph: LabelGraph, rows: _core.LabelRows) -> sparse.csr_array[np.int32]:
     try:
-        indptr, indices = _core.close_upwards(indptr, indices, *graph.parent_rows, _MAX_CLOSED)
+        indptr, indices = _core.close_upwards(rows, graph.parents, _MAX_CLOSED)
     except ValueError:
         raise MemoryError(
-            f"the {len(indptr) - 1} rows have more than {_MAX_CLOSED} labels together with their "
+            f"the {rows.n_rows} rows have more than {_MAX_CLOSED} labels together with their "
             f"ancestors, in {graph.depth} levels. Use a hierarchy with fewer levels, or fewer "
             "rows at a time."
         ) from None
@@ -90,9 +88,11 @@ def _closed(
 
 def decode_matrix(graph: LabelGraph, Y: Any, most_specific: bool) -> list[tuple[Label, ...]]:
     """Return the label sets of a label matrix; see `Hierarchy.decode`."""
-    indptr, indices = _kernel_rows(check_label_matrix(Y, graph.labels))
+    matrix = check_label_matrix(Y, graph.labels)
+    indptr: Any = matrix.indptr
+    indices: Any = matrix.indices
     if most_specific:
-        indptr, indices = _core.most_specific(indptr, indices, *graph.parent_rows)
+        indptr, indices = _core.most_specific(as_label_rows(matrix), graph.parents)
     labels = graph.labels
     names = [labels[i] for i in indices.tolist()]
     bounds = indptr.tolist()
@@ -135,19 +135,14 @@ def label_costs(graph: LabelGraph) -> NDArray[np.float64]:
     return np.array(costs, dtype=np.float64)
 
 
-def _kernel_rows(matrix: sparse.csr_array[np.int32]) -> Rows:
-    """Convert the index arrays to the types of the core; scipy chooses its own."""
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-
-
 # ---- sparse scores of ancestors -------------------------------------------------------------
 
 
-def propagate_scores(parent_rows: Rows, scores: Any, how: str) -> sparse.csr_array[np.float64]:
+def propagate_scores(graph: LabelGraph, scores: Any, how: str) -> sparse.csr_array[np.float64]:
     """Return scores for labels and their ancestors; see `Hierarchy.propagate`."""
     check_choice("how", how, ("max", "fill"))
     rows = sparse.csr_array(scores)
-    n_labels = len(parent_rows[0]) - 1
+    n_labels = graph.n_labels
     if rows.ndim != 2 or rows.shape[1] != n_labels:
         raise ValueError(
             f"scores must have one column per label, {n_labels}, got the shape {rows.shape}. Pass "
@@ -160,11 +155,7 @@ def propagate_scores(parent_rows: Rows, scores: Any, how: str) -> sparse.csr_arr
             f"scores must not be negative, got {rows.data.min()}. Labels without a score are 0."
         )
     indptr, indices, data = _core.propagate(
-        rows.indptr.astype(np.int64, copy=False),
-        rows.indices.astype(np.int32, copy=False),
-        np.ascontiguousarray(rows.data, dtype=np.float64),
-        *parent_rows,
-        how,
+        as_label_rows(rows), np.ascontiguousarray(rows.data, dtype=np.float64), graph.parents, how
     )
     # scipy converts both index arrays to the wider type; 32 bits take half the memory.
     if len(indices) <= np.iinfo(np.int32).max:

@@ -14,6 +14,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._schema import Flag, Schema, SchemaError, Sizes, Text, TypeName, Whole, check_state
 from ramify._validation import Label, check_label_matrix
+from ramify.data.rows import as_label_rows
 from ramify.labels.building import Rows
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
@@ -86,9 +87,7 @@ class LabelFormat(ABC):
 
     def _most_specific(self, Y: Any) -> Rows:
         matrix = check_label_matrix(Y, self.hierarchy.labels)
-        indptr, indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        rows: Rows = _core.most_specific(indptr, indices, *self.hierarchy.parent_rows)
-        return rows
+        return _core.most_specific(as_label_rows(matrix), self.hierarchy._parents)
 
     def _one_label(self, Y: Any) -> NDArray[np.int32]:
         """Return the one most specific label of every row."""

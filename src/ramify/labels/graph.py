@@ -116,6 +116,11 @@ class LabelGraph:
         return self.labels_at(row_of(rows, self.index(label)))
 
     @cached_property
+    def parents(self) -> _core.LabelRows:
+        """The parents of every label in the form of the core."""
+        return _core.LabelRows(*self.parent_rows, len(self.labels))
+
+    @cached_property
     def child_rows(self) -> Rows:
         """Children of every label."""
         return _transposed(self.parent_rows)
@@ -124,7 +129,7 @@ class LabelGraph:
     def ancestor_rows(self) -> Rows:
         """All ancestors of every label: up to n² / 2 of them in a deep hierarchy."""
         try:
-            indptr, indices = _core.ancestors(*self.parent_rows, _MAX_ANCESTORS)
+            indptr, indices = _core.ancestors(self.parents, _MAX_ANCESTORS)
         except ValueError:
             raise MemoryError(
                 f"the labels of this hierarchy have more than {_MAX_ANCESTORS} ancestors "

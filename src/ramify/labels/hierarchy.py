@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify import _core
 from ramify._messages import import_extra, shorten
 from ramify._validation import Label, check_label_name
 from ramify.labels.building import (
@@ -415,6 +416,10 @@ class Hierarchy:
         return self._graph.parent_rows
 
     @property
+    def _parents(self) -> _core.LabelRows:
+        return self._graph.parents
+
+    @property
     def child_rows(self) -> Rows:
         """Children of every label as sparse rows (indptr, indices), read-only."""
         return self._graph.child_rows
@@ -637,7 +642,7 @@ class Hierarchy:
         >>> hierarchy.propagate([[0, 0.2, 0.5, 0]], "fill").toarray()
         array([[0.2, 0.2, 0.5, 0. ]])
         """
-        return propagate_scores(self.parent_rows, scores, how)
+        return propagate_scores(self._graph, scores, how)
 
     def decode(self, Y: Any, most_specific: bool = True) -> list[tuple[Label, ...]]:
         """Convert a label matrix to label sets.

@@ -35,12 +35,6 @@ class Ranking:
     labels: NDArray[np.int32]
     weight: Weights
 
-    @property
-    def truth_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The true labels in the form that the native functions expect."""
-        rows: Any = self.truth
-        return rows.indptr.astype(np.int64, copy=False), rows.indices.astype(np.int32, copy=False)
-
     def positives(self) -> NDArray[np.float64]:
         """Total weight of the positive rows of each chosen label."""
         weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight

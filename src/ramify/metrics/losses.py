@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -267,7 +268,7 @@ def _mistakes(
         below = wrong @ children
         below.eliminate_zeros()
         rows = _core.close_upwards(
-            below.indptr.astype(np.int64), below.indices.astype(np.int32), *hierarchy.child_rows
+            as_label_rows(below), _core.LabelRows(*hierarchy.child_rows, n_labels)
         )
         inherited = np.ones(len(rows[1]), dtype=np.int32), rows[1], rows[0]
         yield wrong, sparse.csr_array(inherited, shape=wrong.shape)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify import _core
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_label_rows, as_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, Ranking, read_ranking
 
@@ -294,8 +294,8 @@ def curve_steps(
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
     """Return (score, positives, negatives above, tied negatives) of each step, and the totals."""
     ranking = ranking.weighing_rows()
-    scores = as_rows(ranking.scores)
-    return _core.curve_steps(scores, *ranking.truth_rows, ranking.labels, ranking.weight)
+    scores, truth = as_rows(ranking.scores), as_label_rows(ranking.truth)
+    return _core.curve_steps(scores, truth, ranking.labels, ranking.weight)
 
 
 def areas_of_labels(
@@ -303,9 +303,8 @@ def areas_of_labels(
 ) -> tuple[Vector, Vector, Vector]:
     """Return the AUPRC, the AUROC and the weight of the positive rows of every label."""
     ranking = ranking.weighing_rows()
-    truth = ranking.truth_rows
-    scores = as_rows(ranking.scores)
-    return _core.label_areas(scores, *truth, ranking.labels, ranking.weight, interpolation)
+    scores, truth = as_rows(ranking.scores), as_label_rows(ranking.truth)
+    return _core.label_areas(scores, truth, ranking.labels, ranking.weight, interpolation)
 
 
 def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.data.features import FeatureSchema, given_features, make_dataset
+from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.criteria import Criterion, Distance, LabelSets, read_distance
 
@@ -77,8 +78,7 @@ class LabelTargets(_Prepared):
         """The labels in the format of the core."""
         sets = self.sets
         return _core.Labels(
-            self.Y.indptr.astype(np.int64, copy=False),
-            self.Y.indices.astype(np.int32, copy=False),
+            as_label_rows(self.Y),
             np.ascontiguousarray(self._weights),
             None if sets is None else sets.of_row,
             None if sets is None or not sets.distances.size else sets.distances,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.data.rows import as_columns
+from ramify.data.rows import as_columns, as_label_rows
 
 __all__ = [
     "Message",
@@ -87,8 +87,7 @@ class Shard:
         self._core = _core.BoosterShard(
             as_columns(partition.X),
             plan.edges,
-            outputs.indptr.astype(np.int64),
-            outputs.indices.astype(np.int32),
+            as_label_rows(outputs),
             partition.weights,
             partition.held_out,
             partition.first_row,
