@@ -152,3 +152,14 @@ def test_trees_of_label_powersets_show_label_sets():
     several = export_text(RAkEL(group_size=2, random_state=0).fit(X, y))
     assert "{cat} of {cat, dog}" in several
     assert "{black, cat} of {black, cat}" in several
+
+
+def test_leaves_of_divided_rows_show_their_weight() -> None:
+    X = [[0.0, 1.0], [1.0, np.nan], [np.nan, 2.0], [np.nan, 3.0], [4.0, 1.0], [5.0, 2.0]]
+    tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "a", "b", "b", "b"])
+    lines = export_text(tree).splitlines()
+    assert lines[0] == "x0 > 2.5?  6 rows ± 2 missing"
+    assert [line for line in lines if "weight" in line] == [
+        "├─ yes: 4 rows, weight 3",
+        "└─ no: 4 rows, weight 3",
+    ]

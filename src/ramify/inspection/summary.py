@@ -51,6 +51,9 @@ class NodeSummary:
     n_unknown : int
         Number of these rows whose value for the test is missing. They are divided among all
         branches.
+    has_parts : bool
+        Whether some of the rows may have reached the node only in part, so that their weight
+        is less than that of whole rows.
     impurity, gain : float
         Impurity of the labels, and the reduction of the impurity by the test.
     test : NodeTest or None
@@ -69,6 +72,7 @@ class NodeSummary:
     n_samples: int
     weight: float
     n_unknown: int
+    has_parts: bool
     impurity: float
     gain: float
     test: NodeTest | None
@@ -368,6 +372,7 @@ def _read_nodes(
     tests = read_tests(tree, features, missing_branch)
     parent, branch, depth = ([-1] * len(tests), [-1] * len(tests), [0] * len(tests))
     n_samples = tree.n_samples.tolist()
+    has_parts = [False] * len(n_samples)
     indptr = tree.child_indptr.tolist()
     for number, test in enumerate(tests):
         children = tuple(tree.child[indptr[number] : indptr[number + 1]].tolist())
@@ -378,6 +383,8 @@ def _read_nodes(
             # A row with a missing value is counted in every branch.
             surplus = sum(n_samples[child] for child in children) - n_samples[number]
             n_unknown = max(0, surplus // (len(children) - 1))
+        for child in children:
+            has_parts[child] = has_parts[number] or n_unknown > 0
         yield NodeSummary(
             number=number,
             parent=parent[number],
@@ -386,6 +393,7 @@ def _read_nodes(
             n_samples=n_samples[number],
             weight=float(tree.weight[number]),
             n_unknown=n_unknown,
+            has_parts=has_parts[number],
             impurity=float(tree.impurity[number]),
             gain=float(tree.gain[number]),
             test=test,

@@ -17,8 +17,12 @@ __all__ = [
     "count_rows",
     "count_tests",
     "export_text",
+    "rows_of",
     "write_tree",
 ]
+
+
+_MOST_OF_ROWS = 0.9  # with more, the number of rows says enough
 
 
 _MIN_GAP = 2
@@ -117,6 +121,13 @@ def count_rows(n_rows: int) -> str:
     return f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
 
 
+def rows_of(node: NodeSummary) -> str:
+    """Format the rows of a node, and their weight if it is lower because of parts of rows."""
+    rows = count_rows(node.n_samples)
+    lower = node.has_parts and node.weight < _MOST_OF_ROWS * node.n_samples
+    return f"{rows}, weight {node.weight:.3g}" if lower else rows
+
+
 @dataclass(frozen=True)
 class _Line:
     """A line of the report: text on the left, numbers in columns on the right."""
@@ -144,11 +155,11 @@ class _Writer:
         cut = self.max_depth is not None and node.depth >= self.max_depth
         if node.test is None or cut:
             more = "" if node.test is None else f", {count_tests(self.tree, node)}"
-            yield _Line(f"{lead}{count_rows(node.n_samples)}{more}")
+            yield _Line(f"{lead}{rows_of(node)}{more}")
             yield from _leaf_lines(self.tree, node, below, self.choice)
             return
         missing = f" ± {node.n_unknown} missing" if node.n_unknown else ""
-        yield _Line(f"{lead}{node.test.question}?  {count_rows(node.n_samples)}{missing}")
+        yield _Line(f"{lead}{node.test.question}?  {rows_of(node)}{missing}")
         for branch, child in enumerate(node.children):
             last = branch == len(node.children) - 1
             answer = node.test.answer(branch)

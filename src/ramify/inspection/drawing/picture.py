@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves
 from ramify.inspection.summary import NodeSummary, TreeSummary
-from ramify.inspection.text import count_rows, count_tests
+from ramify.inspection.text import count_tests, rows_of
 
 __all__ = ["Box", "BoxLine", "Edge", "Picture", "draw_boxes"]
 
@@ -139,7 +139,7 @@ def _test_lines(node: NodeSummary) -> Iterator[BoxLine]:
         return
     for part in wrap(node.test.question, _WRAP) or [""]:
         yield BoxLine(part, "question")
-    yield BoxLine(count_rows(node.n_samples), "note")
+    yield BoxLine(rows_of(node), "note")
     if node.n_unknown:
         ways = ""
         if len(node.children) == 2:
@@ -164,7 +164,7 @@ def _leaf_lines(
     if not outline.lines and not is_margin:
         yield BoxLine(f"no label with probability ≥ {choice.threshold:g}", "note")
     more = f", {outline.n_hidden} more labels" if outline.n_hidden else ""
-    yield BoxLine(f"{count_rows(node.n_samples)}{more}", "note")
+    yield BoxLine(f"{rows_of(node)}{more}", "note")
     if cut:
         yield BoxLine(f"… {count_tests(tree, node)}", "note")
 

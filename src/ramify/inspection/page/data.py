@@ -131,6 +131,7 @@ def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
         "weight": _rounded(tree.weight, 3),
         "missingBranch": None if missing is None else missing.tolist(),
         "missing": [node.n_unknown for node in summary.nodes],
+        "hasParts": [int(node.has_parts) for node in summary.nodes],
         "valueStart": leaves.indptr.tolist(),
         "valueLabel": leaves.indices.tolist(),
         "value": _rounded(leaves.data, _DIGITS),

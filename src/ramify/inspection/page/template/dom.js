@@ -30,3 +30,6 @@ const signed = (number) => (number > 0 ? "+" : "−") + Math.abs(number).toFixed
 const rowsText = (n) => `${n.toLocaleString("en")} row${n === 1 ? "" : "s"}`;
 const cut = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
 const cutLeft = (text, length) => (text.length > length ? "…" + text.slice(1 - length) : text);
+// The rows of a node, and their weight if it is lower because of parts of rows.
+const rowsOf = (tree, node) => rowsText(tree.n[node]) +
+  (tree.hasParts[node] && tree.weight[node] < 0.9 * tree.n[node] ? `, weight ${Number(tree.weight[node].toPrecision(3))}` : "");

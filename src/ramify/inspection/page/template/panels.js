@@ -17,7 +17,7 @@ class NodePane {
     const conditions = tree.path(node).slice(1).map((i) => h("li", {},
       h("button", { class: "link", type: "button", text: model.condition(tree, tree.parent[i], tree.branch[i]), onclick: () => this.app.view.choose(tree.parent[i]) })));
     const parts = [
-      h("h2", { text: `${kind} ${node}: ${rowsText(tree.n[node])}, ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` }),
+      h("h2", { text: `${kind} ${node}: ${rowsOf(tree, node)}, ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %` }),
       leaf ? null : h("p", {}, "Test: ", h("strong", { text: model.question(tree, node) }),
         tree.missing[node] ? h("span", { class: "muted", text: ` (${rowsText(tree.missing[node])} with a missing value, divided among all branches)` }) : null),
     ];
@@ -144,7 +144,7 @@ class LabelPane {
     const rows = found.slice(0, 6).map((i) => h("tr", {},
       h("td", {}, h("button", { class: "link", type: "button", text: `leaf ${i}`, onclick: () => view.choose(i) }),
         h("span", { class: "muted", text: i ? ` ${cut(model.condition(tree, tree.parent[i], tree.branch[i]), 24)}` : "" })),
-      h("td", { text: model.figure(p[i]) }), h("td", { text: rowsText(tree.n[i]) })));
+      h("td", { text: model.figure(p[i]) }), h("td", { text: rowsOf(tree, i) })));
     const title = model.hasMargins ? "Leaves that move this label most" : `Leaves that predict this label: ${found.length}, ${sure} with probability ≥ 0.5`;
     return [h("h3", { text: title }), h("table", { class: "figures" }, h("tbody", {}, ...rows))];
   }

@@ -209,8 +209,8 @@ class TreeView {
     const missing = this.tree.missing[node] ? `, ${this.tree.missing[node]} missing` : "";
     const label = this.column === null ? "" : ` · ${this.model.hasMargins ? signed(this.column[node]) : fine(this.column[node])}`;
     const part = this.passed.get(node);
-    if (part !== undefined && part < 0.9995) return `${rowsText(this.tree.n[node])} · ${Math.round(100 * part)} % of the row${label}`;
-    return rowsText(this.tree.n[node]) + missing + label;
+    if (part !== undefined && part < 0.9995) return `${rowsOf(this.tree, node)} · ${Math.round(100 * part)} % of the row${label}`;
+    return rowsOf(this.tree, node) + missing + label;
   }
 
   turn(node, open) {
@@ -225,7 +225,7 @@ class TreeView {
     const path = tree.path(node).slice(1).map((i) => model.condition(tree, tree.parent[i], tree.branch[i]));
     const where = path.length ? path[path.length - 1] : "all rows";
     const what = tree.isLeaf(node) ? `leaf, ${model.labels[tree.top[node]] ?? "no label"} ${model.figure(tree.topValue[node])}` : `test: ${model.question(tree, node)}`;
-    return `Node ${node}: ${where}. ${rowsText(tree.n[node])}; ${what}`;
+    return `Node ${node}: ${where}. ${rowsOf(tree, node)}; ${what}`;
   }
 
   toggle(node) {
