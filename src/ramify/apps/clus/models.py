@@ -1,8 +1,9 @@
-"""The models of a settings file, and what was learned with them."""
+"""The models of a settings file, what was learned with them, and what they predict."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -10,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify.apps.clus.data import Rows
 from ramify.apps.clus.trees import TreeSize, measure_tree
 
 __all__ = [
+    "Evaluation",
     "Learned",
     "Model",
     "describe",
+    "evaluate",
+    "join",
 ]
 
 
@@ -92,11 +97,74 @@ class Learned:
 
     models: list[Model]  # the models, in the order in which they are reported
     shown: list[Model]  # those that are printed
-    train: Any  # the rows that the models were grown on
-    prune: Any  # validation rows that the models were not grown on
+    train: Rows  # the rows that the models were grown on
+    prune: Rows | None  # validation rows that the models were not grown on
     f_test: float  # level of the F-test
     seconds: float  # times of growing and pruning
     pruning_seconds: float = 0.0
     left_out: NDArray[np.uint8] | None = None  # for a forest, which rows each tree did not draw
     # For a ranked forest, the sum of squares of every node of each tree.
     squares: list[NDArray[np.float64]] | None = None
+
+
+# ---- predictions of the models for some rows ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Predictions of models for some rows."""
+
+    models: tuple[Model, ...]  # the models
+    truth: Any  # the true values of the rows, in the form of the target kind
+    predicted: dict[str, NDArray[np.float64]]  # the predictions of each model, by name
+    # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
+    folds: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(self.folds)
+
+    def lines(self, title: str, target: Any, *, errors: bool = True) -> list[str]:
+        """Return an error section of a result file."""
+        lines = [title, "-" * len(title), "", f"Number of examples: {self.n_rows}"]
+        if errors:
+            plain = [model for model in self.models if model.threshold is None]
+            known = {model.name: self.predicted[model.name] for model in plain}
+            lines += target.errors(self.truth, known, self.folds)
+            sets = {m.name: self.predicted[m.name] for m in self.models if m.threshold is not None}
+            if sets:
+                lines += target.set_errors(self.truth, sets)
+        return [*lines, ""]
+
+    def renamed(self, name: str) -> Evaluation:
+        """Return the same predictions with another name for a single forest."""
+        old = [model.name for model in self.models if model.is_forest]
+        if len(old) != 1:
+            return self
+        models = tuple(replace(m, name=name) if m.name in old else m for m in self.models)
+        predicted = {name if k in old else k: v for k, v in self.predicted.items()}
+        return replace(self, models=models, predicted=predicted)
+
+
+def evaluate(target: Any, models: Sequence[Model], rows: Rows) -> Evaluation:
+    """Predict rows with all models."""
+    known: dict[int, NDArray[np.float64]] = {}
+    predicted = {}
+    for model in models:
+        same = id(model.trees[0]) if not model.is_forest else id(model)
+        if same not in known:
+            known[same] = target.predict(model.trees, rows.X, is_forest=model.is_forest)
+        predicted[model.name] = known[same]
+    return Evaluation(tuple(models), target.truth(rows.y), predicted, (len(rows),))
+
+
+def join(parts: Sequence[Evaluation]) -> Evaluation:
+    """Join the evaluations of the folds of a cross-validation."""
+    names = [model.name for model in parts[0].models]
+    return Evaluation(
+        parts[0].models,
+        np.concatenate([part.truth for part in parts]),
+        {name: np.concatenate([part.predicted[name] for part in parts]) for name in names},
+        tuple(size for part in parts for size in part.folds),
+    )

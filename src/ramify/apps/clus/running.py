@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ramify.apps.clus.data import take_rows
 from ramify.apps.clus.errors import SettingsError
-from ramify.apps.clus.evaluating import evaluate, join
 from ramify.apps.clus.inducing import learn
-from ramify.apps.clus.models import Learned
+from ramify.apps.clus.models import Learned, evaluate, join
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.problem import Problem, check_run, read_problem
 from ramify.apps.clus.settings import Settings

@@ -20,6 +20,7 @@ __all__ = [
     "describe_test",
     "measure_tree",
     "node_rows",
+    "node_values",
     "print_tree",
     "reached_leaves",
     "sign_zeros",
@@ -48,6 +49,14 @@ def measure_tree(tree: _core.Tree) -> TreeSize:
     for node in np.flatnonzero(~is_leaf).tolist():  # children have larger numbers
         level[_children(tree, node)] = level[node] + 1
     return TreeSize(len(is_leaf), int(is_leaf.sum()), int(level.max()))
+
+
+def node_values(tree: _core.Tree, node: int, n_columns: int) -> NDArray[np.float64]:
+    """Return the values of a node, one per column."""
+    values = np.zeros(n_columns)
+    part = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
+    values[tree.value_label[part]] = tree.value[part]
+    return values
 
 
 def leaf_numbers(tree: _core.Tree) -> dict[int, int]:

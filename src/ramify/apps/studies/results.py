@@ -248,8 +248,7 @@ class StudyResults:
         float
             The mean over the folds in which it is defined.
         """
-        values = self.folds(quantity, data, model)
-        values = values[np.isfinite(values)]
+        values = self._defined(quantity, data, model)
         return float(values.mean()) if values.size else float("nan")
 
     def spread(self, quantity: str, data: str, model: str) -> float:
@@ -265,9 +264,12 @@ class StudyResults:
         float
             NaN with fewer than two folds.
         """
-        values = self.folds(quantity, data, model)
-        values = values[np.isfinite(values)]
+        values = self._defined(quantity, data, model)
         return float(values.std(ddof=1)) if values.size > 1 else float("nan")
+
+    def _defined(self, quantity: str, data: str, model: str) -> NDArray[np.float64]:
+        values = self.folds(quantity, data, model)
+        return values[np.isfinite(values)]
 
     def block(self, quantity: str, data: str, models: list[str]) -> NDArray[np.float64]:
         """Return a row for each fold that all models have finished, and a column for each model.

@@ -18,6 +18,7 @@ from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.measures import Counts, LabelErrors, area, count_steps, precision_at
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings, read_small_text
+from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
@@ -127,10 +128,7 @@ class HierarchicalTarget:
 
     def shares(self, tree: _core.Tree, node: int) -> Scores:
         """Return the fractions of a leaf, in the order of CLUS."""
-        values = np.zeros(self.n_labels)
-        part = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
-        values[tree.value_label[part]] = tree.value[part]
-        return values[self.labels.order]
+        return node_values(tree, node, self.n_labels)[self.labels.order]
 
     def truth(self, y: sparse.csr_array[np.int32]) -> NDArray[np.bool_]:
         """Return the labels of rows as a matrix in the order of CLUS."""

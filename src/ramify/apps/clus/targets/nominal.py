@@ -17,6 +17,7 @@ from ramify.apps.clus.measures import LabelErrors
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, weights_text
+from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.target_weights import weigh_classes
@@ -170,9 +171,7 @@ class NominalTarget(TableTarget):
         """Return the function that writes the leaves of a model."""
 
         def leaf(tree: _core.Tree, node: int) -> str:
-            weights = np.zeros((1, self.n_columns))
-            part = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
-            weights[0, tree.value_label[part]] = tree.value[part]
+            weights = node_values(tree, node, self.n_columns)[None, :]
             codes = self.codes(weights)[0].tolist()
             names = [own[code] for own, code in zip(self.values, codes, strict=True)]
             counts = [

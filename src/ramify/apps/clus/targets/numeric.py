@@ -15,6 +15,7 @@ from ramify.apps.clus.data import Rows
 from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, weights_text
+from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
 from ramify.io.arff_columns import ArffFile
@@ -62,9 +63,7 @@ class NumericTarget(TableTarget):
         """Return the function that writes the leaves of a model."""
 
         def leaf(tree: _core.Tree, node: int) -> str:
-            values = np.zeros(len(self.names))
-            part = slice(tree.value_indptr[node], tree.value_indptr[node + 1])
-            values[tree.value_label[part]] = tree.value[part]
+            values = node_values(tree, node, len(self.names))
             return f"{numbers(values)}: {number(float(tree.weight[node]))}"
 
         return leaf

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify.apps.clus.data import Attributes, take_rows
 from ramify.apps.clus.estimator import bootstraps
-from ramify.apps.clus.evaluating import Evaluation
-from ramify.apps.clus.models import Learned
+from ramify.apps.clus.models import Evaluation, Learned
 from ramify.apps.clus.problem import Problem
 from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget
 from ramify.apps.clus.targets.nominal import NominalTarget

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.apps.clus.data import Attributes, Rows
-from ramify.apps.clus.evaluating import Evaluation
 from ramify.apps.clus.measures import Counts
-from ramify.apps.clus.models import Model
+from ramify.apps.clus.models import Evaluation, Model
 from ramify.apps.clus.problem import Target
 from ramify.apps.clus.targets.hierarchical import HierarchicalErrors
 from ramify.apps.clus.trees import leaf_numbers, reached_leaves

@@ -9,8 +9,7 @@ from itertools import chain
 
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.estimator import bootstraps, heuristic
-from ramify.apps.clus.evaluating import Evaluation, join
-from ramify.apps.clus.models import Learned, Model, describe
+from ramify.apps.clus.models import Evaluation, Learned, Model, describe, join
 from ramify.apps.clus.options import OPTIONS, SECTIONS
 from ramify.apps.clus.problem import Problem, features_drawn
 from ramify.apps.clus.settings import Settings
