@@ -210,7 +210,8 @@ class TreeView {
     const label = this.column === null ? "" : ` · ${this.model.hasMargins ? signed(this.column[node]) : fine(this.column[node])}`;
     const part = this.passed.get(node);
     if (part !== undefined && part < 0.9995) return `${rowsOf(this.tree, node)} · ${Math.round(100 * part)} % of the row${label}`;
-    return rowsOf(this.tree, node) + missing + label;
+    // Both do not fit into the box; the panel has both.
+    return (missing ? rowsText(this.tree.n[node]) : rowsOf(this.tree, node)) + missing + label;
   }
 
   turn(node, open) {
