@@ -238,12 +238,8 @@ void ScanSplitter<S>::branch_on_all(Split& best) {
     }
 }
 
-template class ScanSplitter<VarianceScan>;
-template class ScanSplitter<EntropyScan<false>>;
-template class ScanSplitter<EntropyScan<true>>;
-template class ScanSplitter<DistanceScan>;
-template class ScanSplitter<TargetScan<NumericStatistic>>;
-template class ScanSplitter<TargetScan<NominalStatistic<false>>>;
-template class ScanSplitter<TargetScan<NominalStatistic<true>>>;
+#define RAMIFY_SPLITTER(SCAN) template class ScanSplitter<SCAN>;
+RAMIFY_EVERY_SCAN(RAMIFY_SPLITTER)
+#undef RAMIFY_SPLITTER
 
 }  // namespace ramify

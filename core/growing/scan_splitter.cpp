@@ -205,13 +205,9 @@ void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& ord
     best.threshold = threshold;
 }
 
-template class ScanSplitter<VarianceScan>;
-template class ScanSplitter<EntropyScan<false>>;
-template class ScanSplitter<EntropyScan<true>>;
-template class ScanSplitter<DistanceScan>;
-template class ScanSplitter<TargetScan<NumericStatistic>>;
-template class ScanSplitter<TargetScan<NominalStatistic<false>>>;
-template class ScanSplitter<TargetScan<NominalStatistic<true>>>;
+#define RAMIFY_SPLITTER(SCAN) template class ScanSplitter<SCAN>;
+RAMIFY_EVERY_SCAN(RAMIFY_SPLITTER)
+#undef RAMIFY_SPLITTER
 
 namespace {
 
@@ -234,17 +230,10 @@ std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targ
 std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
                                         Criterion criterion, const SplitRules& rules) {
     if (targets.table != nullptr) return make_table_splitter(dataset, targets, criterion, rules);
-    switch (criterion) {
-        case Criterion::variance:
-            return std::make_unique<ScanSplitter<VarianceScan>>(dataset, targets, rules);
-        case Criterion::entropy:
-            return std::make_unique<ScanSplitter<EntropyScan<false>>>(dataset, targets, rules);
-        case Criterion::class_entropy:
-            return std::make_unique<ScanSplitter<EntropyScan<true>>>(dataset, targets, rules);
-        case Criterion::distance:
-            break;
-    }
-    return std::make_unique<ScanSplitter<DistanceScan>>(dataset, targets, rules);
+    return with_scan(criterion,
+                     [&]<typename Scan>(std::type_identity<Scan>) -> std::unique_ptr<Splitter> {
+                         return std::make_unique<ScanSplitter<Scan>>(dataset, targets, rules);
+                     });
 }
 
 }  // namespace ramify

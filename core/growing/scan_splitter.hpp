@@ -5,13 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "criteria/distance.hpp"
-#include "criteria/entropy.hpp"
-#include "criteria/target_scan.hpp"
-#include "criteria/variance.hpp"
 #include "data/dataset.hpp"
 #include "growing/options.hpp"
 #include "growing/orders.hpp"
+#include "growing/scans.hpp"
 #include "growing/split.hpp"
 #include "growing/splitter.hpp"
 

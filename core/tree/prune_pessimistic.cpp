@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "criteria/distance.hpp"
-#include "criteria/entropy.hpp"
 #include "criteria/target_scan.hpp"
-#include "criteria/variance.hpp"
 #include "data/label_sums.hpp"
+#include "growing/scans.hpp"
 #include "tree/edited.hpp"
 #include "tree/medoid.hpp"
 
@@ -128,17 +127,14 @@ class Figures {
         node.value = std::move(values);
     }
     double mass(const NodeRows& rows, std::span<const LabelSum> sums, double weight) {
-        switch (options_.criterion) {
-            case Criterion::variance:
-                return VarianceScan::impurity_of(sums, weight);
-            case Criterion::entropy:
-                return EntropyScan<false>::impurity_of(sums, weight);
-            case Criterion::class_entropy:
-                return EntropyScan<true>::impurity_of(sums, weight);
-            case Criterion::distance:
-                return mass(*scan_, rows);
-        }
-        return 0;
+        if (scan_) return mass(*scan_, rows);
+        return with_scan(options_.criterion, [&]<typename Scan>(std::type_identity<Scan>) {
+            if constexpr (requires { Scan::impurity_of(sums, weight); }) {
+                return Scan::impurity_of(sums, weight);
+            } else {
+                return 0.0;  // a distance, which has `scan_`
+            }
+        });
     }
 
     const Targets& targets_;
