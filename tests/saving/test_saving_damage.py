@@ -14,7 +14,7 @@ import ramify
 from ramify import ModelFileError
 from ramify._core import Tree
 from tests.golden.make_model import FOLDER, NAMES, make, rows
-from tests.support.model_file_damage import FORGERIES, bomb, forge, unpack
+from tests.support.model_file_damage import FORGERIES, bomb, forge, pack, unpack
 
 
 @pytest.fixture
@@ -32,6 +32,20 @@ def rewrite(path, document):
     """Replace the table of objects of a file, with correct checksums."""
     data = path.read_bytes()
     path.write_bytes(forge({**unpack(data), "model.json": json.dumps(document).encode()}, data))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [("model.json", b'"max_depth": null', b'"max_depth": 3   '), ("manifest.json", b" ", b"  ")],
+)
+def test_a_member_that_was_changed_is_refused(sound, name, old, new):
+    data = sound.read_bytes()
+    members = unpack(data)
+    changed = members[name].replace(old, new, 1)
+    assert changed != members[name]
+    sound.write_bytes(pack({**members, name: changed}, data))  # the zip archive itself is valid
+    with pytest.raises(ModelFileError, match=f"the checksum of {name} does not match"):
+        ramify.load(sound)
 
 
 @pytest.mark.parametrize("name", NAMES)
