@@ -16,7 +16,7 @@ from ramify import _core
 from ramify._parallel import count_threads
 from ramify._validation import check_number
 from ramify.data.frames import in_memory
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_rows, by_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, choose_labels
 
@@ -69,9 +69,7 @@ class Rows:
     def of(cls, given: Any, X: Any) -> Rows:
         """Return rows that can be cut into blocks."""
         same = given is X
-        given = in_memory(given, "X")
-        if sparse.issparse(given):
-            given = given.tocsr()  # type: ignore[attr-defined]
+        given = by_rows(in_memory(given, "X"))
         return cls(given, given if same else X, _num_samples(X))
 
     def blocks(self, n_rows: int) -> Iterator[tuple[slice, Any, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from ramify._savable import savable
 from ramify._schema import Array, Flag, Increasing, Part, Schema, Text, Whole
 from ramify._validation import check_choice, check_number
 from ramify.data.features import make_dataset, read_features
-from ramify.data.rows import as_label_rows, as_rows
+from ramify.data.rows import as_label_rows, as_rows, by_rows
 from ramify.decision import apply_threshold, make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
@@ -234,7 +234,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
 
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
         rows = np.flatnonzero(weights > 0)  # rows of weight 0 must not affect thresholds
-        X = cast("Any", X).tocsr() if sparse.issparse(X) else X
+        X = by_rows(X)
         validation = None
         if self.early_stopping:
             rows, kept = self._split(rows)

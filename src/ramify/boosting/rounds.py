@@ -16,7 +16,7 @@ from ramify.boosting.cuda.booster import CudaBooster
 from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
 from ramify.data.features import FeatureSchema
-from ramify.data.rows import as_columns, as_label_rows, as_rows
+from ramify.data.rows import as_columns, as_label_rows, as_rows, by_rows, dense
 
 __all__ = [
     "Booster",
@@ -146,7 +146,7 @@ class BoostingRows:
         cls, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
     ) -> BoostingRows:
         """Return the rows with positive weights, all of them to learn from."""
-        X = cast("Any", X).tocsr() if sparse.issparse(X) else X
+        X = by_rows(X)
         rows = np.flatnonzero(weights > 0)
         if len(rows) < len(weights):
             X, Y, weights = X[rows], Y[rows], weights[rows]
@@ -187,7 +187,7 @@ def _stack(X: Any, other: Any) -> Any:
     if sparse.issparse(X):
         both: Any = [X, sparse.csr_array(other)]
         return sparse.vstack(both, format="csr")
-    return np.concatenate([X, cast("Any", other).toarray() if sparse.issparse(other) else other])
+    return np.concatenate([X, dense(other)])
 
 
 def without_new_categories(X: Any, schema: FeatureSchema) -> Any:

@@ -20,7 +20,7 @@ from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing
 from ramify.data.columns import TIMES, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
-from ramify.data.rows import as_columns
+from ramify.data.rows import as_columns, by_rows, dense
 
 __all__ = [
     "FeatureSchema",
@@ -207,7 +207,7 @@ def given_features(given: Any, X: Any) -> Any:
     given = in_memory(given, "X")
     if hasattr(given, "columns") and not sparse.issparse(given):
         return given
-    return cast("Any", X).tocsr() if sparse.issparse(X) else X
+    return by_rows(X)
 
 
 def make_dataset(
@@ -394,7 +394,7 @@ def _chosen_columns(
 def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:
     """Return the number of categories of some columns of an array: the largest code plus 1."""
     part = cast("Any", X)[:, columns]
-    codes = np.asarray(part.toarray() if sparse.issparse(X) else part, dtype=np.float64)
+    codes = np.asarray(dense(part), dtype=np.float64)
     filled = np.where(np.isnan(codes), 0.0, codes)
     bad = np.argwhere((filled < 0) | (filled != np.floor(filled)) | (filled >= _MAX_CATEGORIES))
     if len(bad):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from scipy import sparse
 
 from ramify._messages import import_extra, shorten
+from ramify.data.rows import dense
 
 __all__ = [
     "OUTPUTS",
@@ -66,7 +67,7 @@ def make_frame(
     frames = import_extra(library, "tables" if library == "pandas" else "polars")
     if isinstance(found, frames.DataFrame | frames.Series):
         return found
-    values = cast("Any", found).toarray() if sparse.issparse(found) else found
+    values = dense(found)
     is_matrix = getattr(values, "ndim", 1) == 2
     names = list(columns) if is_matrix else []
     if is_matrix and len(names) != values.shape[1]:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify import _core
 
-__all__ = ["as_columns", "as_label_rows", "as_rows"]
+__all__ = ["as_columns", "as_label_rows", "as_rows", "by_columns", "by_rows", "dense"]
 
 
 def as_rows(X: Any) -> _core.Rows:
@@ -34,6 +35,21 @@ def as_label_rows(Y: Any) -> _core.LabelRows:
     return _core.LabelRows(
         Y.indptr.astype(np.int64, copy=False), Y.indices.astype(np.int32, copy=False), Y.shape[1]
     )
+
+
+def by_rows(X: Any) -> Any:
+    """Return X; if it is sparse, in the layout from which rows can be taken."""
+    return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
+
+
+def by_columns(X: Any) -> Any:
+    """Return X; if it is sparse, in the layout from which columns can be taken."""
+    return X.tocsc() if sparse.issparse(X) else X  # type: ignore[attr-defined]
+
+
+def dense(X: Any) -> Any:
+    """Return X; if it is sparse, as an array."""
+    return X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
 
 def _parts(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 from ramify._savable import savable
 from ramify._schema import Array, Flag, Schema
 from ramify.data.features import FeatureSchema
+from ramify.data.rows import dense
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.lasso import LassoFit, LassoProblem, deviance
 from ramify.local.problems import ROOT, parents_of
@@ -230,11 +231,11 @@ class LinearFeatures:
     def transform(self, X: Any) -> Any:
         """Return an ndarray, or a csr_array if the columns are stored as a sparse matrix."""
         if not self.is_sparse or self.n_categories.any():
-            X = _dense(X)
+            X = dense(X)
         columns = _spread(X, self.n_categories, self.fill)
         if self.is_sparse:
             return sparse.csr_array(columns) @ sparse.diags_array(1 / self.scale)
-        return np.ascontiguousarray((_dense(columns) - self.shift) / self.scale)
+        return np.ascontiguousarray((dense(columns) - self.shift) / self.scale)
 
 
 def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> LinearFeatures:
@@ -247,7 +248,7 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     if sparse.issparse(X) and is_large and not n_categories.any():
         fill = _sparse_means(X, share)
     else:
-        X = np.ascontiguousarray(_dense(X), dtype=np.float64)  # sums depend on the memory layout
+        X = np.ascontiguousarray(dense(X), dtype=np.float64)  # sums depend on the memory layout
         present = ~np.isnan(X)
         total = share @ present
         sums = share @ np.where(present, X, 0.0)
@@ -256,7 +257,7 @@ def learn_features(X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) 
     mean = np.asarray(share @ columns).ravel()
     is_large = len(mean) * len(weights) > _MOST_CELLS
     is_sparse = sparse.issparse(columns) and is_large
-    columns = columns if is_sparse else _dense(columns)
+    columns = columns if is_sparse else dense(columns)
     squares = columns.multiply(columns) if is_sparse else columns**2
     mean_square = np.asarray(share @ squares).ravel()
     # Sparse columns are not centred. The intercepts, which are not penalised, make up for it.
@@ -277,11 +278,6 @@ def _sparse_means(X: Any, share: NDArray[np.float64]) -> NDArray[np.float64]:
     absent.data = missing.astype(np.float64)
     total = share.sum() - np.asarray(share @ absent)
     return np.asarray(share @ known) / np.where(total > 0, total, 1.0)
-
-
-def _dense(columns: Any) -> NDArray[np.float64]:
-    is_sparse = sparse.issparse(columns)
-    return np.asarray(columns.toarray() if is_sparse else columns)
 
 
 def _spread(X: Any, n_categories: NDArray[np.int32], fill: NDArray[np.float64]) -> Any:

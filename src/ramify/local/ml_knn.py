@@ -14,6 +14,7 @@ from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
 from ramify.data.features import FeatureSchema
+from ramify.data.rows import dense
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.neighbors import find_by_present_cells, find_nearest
@@ -193,7 +194,7 @@ class MLkNN(ArrayClassifier):
             self._check_missing()
             rows = np.flatnonzero(incomplete)
             found[rows] = find_by_present_cells(
-                _dense(queries[rows]),
+                dense(queries[rows]),
                 self.X_,
                 column_owners(self.schema_),
                 k=self.n_neighbors_,
@@ -214,7 +215,7 @@ class MLkNN(ArrayClassifier):
         _check_range(X)
         queries = spread_nominal(X, self.schema_)
         # The search depends on the layout of the training rows; rows are converted to it.
-        queries = sparse.csr_array(queries) if sparse.issparse(self.X_) else _dense(queries)
+        queries = sparse.csr_array(queries) if sparse.issparse(self.X_) else dense(queries)
         counts = self._count_labels(queries)
         scores = self.posterior_[np.arange(counts.shape[1])[:, None], counts.T]
         return share_classes(make_coherent(scores.T, self.hierarchy_, "min"), self.format_)
@@ -302,11 +303,6 @@ def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
 
 def _count_columns(schema: FeatureSchema) -> int:
     return len(column_owners(schema))
-
-
-def _dense(X: Any) -> NDArray[np.float64]:
-    dense: NDArray[np.float64] = cast("Any", X).toarray() if sparse.issparse(X) else X
-    return dense
 
 
 def _check_range(X: Any) -> None:

@@ -16,6 +16,7 @@ from ramify._savable import savable
 from ramify._schema import Array, MapOf, Number, Part, Schema, Whole
 from ramify._validation import check_choice, check_number
 from ramify.data.features import read_features
+from ramify.data.rows import by_columns, by_rows
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 
@@ -105,7 +106,7 @@ class Gaussians:
         # The groups overlap, so the variance over all rows counts every row once.
         once = sparse.csr_array((shares.sum(axis=0)[None, :] > 0).astype(np.float64))
         largest = _learn_thin(X, shares, once, features=features, thin=thin, out=(mean, variance))
-        columns = cast("Any", X).tocsc() if sparse.issparse(X) else X
+        columns = by_columns(X)
         for k in np.flatnonzero(~thin):
             values = _column(columns, int(features[k]))
             mean[:, k], variance[:, k] = _moments(values, shares)
@@ -128,7 +129,7 @@ class Gaussians:
         """
         if self.thin.any():
             self._add_thin(_cells(X, self.features[self.thin]), np.flatnonzero(self.thin), out)
-        columns = cast("Any", X).tocsc() if sparse.issparse(X) and not self.thin.all() else X
+        columns = X if self.thin.all() else by_columns(X)
         for k in np.flatnonzero(~self.thin).tolist():
             values = _column(columns, int(self.features[k]))
             known = ~np.isnan(values)
@@ -259,7 +260,7 @@ class CategoryTables:
 
         `X`: nominal columns contain codes; NaN marks missing values.
         """
-        X = cast("Any", X).tocsc() if sparse.issparse(X) else X
+        X = by_columns(X)
         tables = {}
         for feature in np.flatnonzero(n_categories):
             values = _column(X, int(feature))
@@ -402,7 +403,7 @@ class GlobalNaiveBayes(ArrayClassifier):
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
         if not (weights > 0).all():
             rows = np.flatnonzero(weights > 0)
-            X = cast("Any", X).tocsr() if sparse.issparse(X) else X
+            X = by_rows(X)
             X, Y, weights = X[rows], Y[rows], weights[rows]
         without = sparse.csr_array((np.diff(Y.indptr) == 0).astype(np.float64)[:, None])
         # The weight of each row of X: one row per label, and a last row for rows without labels.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from ramify.data.rows import dense
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, LabelSets, Ranking, read_ranking, read_sets
 from ramify.metrics.ranking import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
@@ -71,9 +71,7 @@ def clus_multilabel_measures(
     (0.0, 1.5, 0.6666666666666666)
     """
     # Its ranking measures sort the scores of all labels.
-    matrix: Any = y_score
-    dense = matrix.toarray() if sparse.issparse(y_score) else y_score
-    ranking = read_ranking(y_true, dense, hierarchy, labels, None)
+    ranking = read_ranking(y_true, dense(y_score), hierarchy, labels, None)
     truth = ranking.truth[:, ranking.labels]
     scores = np.asarray(ranking.scores)[:, ranking.labels]
     sets = read_sets(truth, scores >= threshold, None, "all", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from ramify import _core
+from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.conventions import OURS, Conventions, Known, Targets, Weights
 from ramify.trees.criteria import Criterion, find_criterion
@@ -348,7 +349,7 @@ class ClusNominal(Clus):
                 rows = voters[i] > 0
                 if not rows.any():
                     continue
-            some = cast("Any", X).tocsr()[rows] if sparse.issparse(X) else X[rows]
+            some = by_rows(X)[rows]
             columns = np.zeros((int(rows.sum()), out.shape[1]))
             self.predict(tree, some, columns)
             total[rows] += columns

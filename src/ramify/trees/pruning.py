@@ -12,6 +12,7 @@ from scipy import sparse
 import ramify.metrics as measures
 from ramify import _core
 from ramify._base.measuring import measure_scores, read_measure, takes_weights
+from ramify.data.rows import by_columns
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = [
@@ -84,7 +85,7 @@ def prune_by_error(tree: _core.Tree, X: Any, n_labels: int, loss: Loss) -> _core
 
 def find_rows(tree: _core.Tree, X: Any) -> list[tuple[Rows, Values]]:
     """Return the rows that reach each node, and the fraction of each row that does."""
-    columns = cast("Any", X).tocsc() if sparse.issparse(X) else X
+    columns = by_columns(X)
     start = np.arange(X.shape[0])
     reached: list[tuple[Rows, Values]] = [(start, np.ones(len(start)))]
     reached *= len(tree.feature)

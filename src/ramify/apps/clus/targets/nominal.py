@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
 from ramify.apps.clus.data import Rows, nominal_column
@@ -19,6 +18,7 @@ from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.targets.table import TableTarget, error_line, in_order, weights_text
 from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
+from ramify.data.rows import by_rows
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.target_weights import weigh_classes
 from ramify.trees.tree_data import TableTargets
@@ -138,7 +138,7 @@ class NominalTarget(TableTarget):
         for at, tree in enumerate(trees):
             rows = np.ones(len(total), dtype=bool) if voters is None else voters[at] > 0
             if rows.any():
-                some: Any = X.tocsr()[rows] if sparse.issparse(X) else X[rows]  # type: ignore[attr-defined]
+                some = by_rows(X)[rows]
                 columns = np.zeros((int(rows.sum()), self.n_columns))
                 predict_tree(tree, some, columns, clus=True)
                 total[rows, :-1] += self.votes(columns) if self.majority else self.shares(columns)
