@@ -9,12 +9,12 @@ import argparse
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from benchmarks.tree_sizes import LEVELS, QUICK
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, PerNodeClassifier
 from ramify._base.classifier import HierarchicalClassifier
 from ramify.apps.studies.data import load_data, split_rows
-from ramify.apps.studies.models import take
 from ramify.metrics import pooled_auprc
 from ramify.studies import load_study
 
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 train, test = split_rows(data, study.protocol_of(spec), 0, fold, study.seed)
                 for k, strength in enumerate(STRENGTHS):
                     model = make(data.hierarchy, strength)
-                    model.fit(take(data.X, train), data.y[train])
+                    model.fit(_safe_indexing(data.X, train), data.y[train])
                     scores[fold, k] = pooled_auprc(
                         data.y[test],
-                        model.predict_proba(take(data.X, test)),
+                        model.predict_proba(_safe_indexing(data.X, test)),
                         hierarchy=data.hierarchy,
                     )
             row = "".join(f"{score:8.3f}" for score in scores.mean(axis=0))

@@ -16,10 +16,10 @@ from importlib.resources import files
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from ramify import FlatClassifier, PCTClassifier, PerEdgeClassifier
 from ramify.apps.studies.data import StudyData, load_data
-from ramify.apps.studies.models import take
 from ramify.studies import load_study
 
 QUICK = ("rivers", "imclef07a", "imclef07d", "enron")
@@ -45,7 +45,7 @@ def count_nodes(model: FlatClassifier | PerEdgeClassifier) -> int:
 
 def sizes(data: StudyData, *, hsc: bool) -> Iterator[tuple[str, str, int]]:
     """Yield the model of the study, the settings of its trees, and the number of nodes."""
-    X = take(data.X, np.arange(data.y.shape[0]))
+    X = _safe_indexing(data.X, np.arange(data.y.shape[0]))
     leaves = sparse.csr_array(data.y)[:, data.hierarchy.indices(data.hierarchy.leaves)]
     nominal = np.array(data.nominal or [])
     common = {"min_weight": 2.0, "categorical_features": nominal if nominal.any() else None}

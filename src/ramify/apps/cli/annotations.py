@@ -11,8 +11,10 @@ from zipfile import is_zipfile
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from ramify._messages import shorten
+from ramify.apps.cli.evaluating import write_figure
 from ramify.apps.cli.options import AnnotationOptions, CafaOptions
 from ramify.apps.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.any_file import check_has_ids
@@ -26,7 +28,7 @@ from ramify.io import (
     write_cafa,
 )
 from ramify.io.cafa import best_scores
-from ramify.io.files import numbered_lines, replacing, writing_text
+from ramify.io.files import numbered_lines, writing_text
 from ramify.io.tables import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
@@ -162,7 +164,7 @@ def _score_blocks(model: Any, X: Any) -> Iterator[Any]:
     """Yield the probabilities of some rows at a time."""
     for start in range(0, X.shape[0], _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)
-        yield model.predict_proba(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+        yield model.predict_proba(_safe_indexing(X, rows))
 
 
 def evaluate_cafa(
@@ -215,7 +217,7 @@ def _predicted(
         )
     chosen = tuple(ids[k] for k in rows)
     X = features_for(model, table)
-    X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    X = _safe_indexing(X, rows)
     scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), MAX_TERMS))))
     known = {str(label): k for k, label in enumerate(truth.hierarchy.labels)}
     places = [(k, known[str(x)]) for k, x in enumerate(model.hierarchy_.labels) if str(x) in known]
@@ -320,15 +322,7 @@ def write_cafa_evaluation(folder: Path, curves: dict[str, ProteinCurve]) -> list
 
 
 def _draw(folder: Path, curves: dict[str, ProteinCurve]) -> list[Path]:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        return []
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
-    plot_protein_curves(curves, axes=list(figure.subplots(1, 2)))
-    path = folder / "curves.png"
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150, format="png")
-    return [path]
+    def draw(figure: Any) -> None:
+        plot_protein_curves(curves, axes=list(figure.subplots(1, 2)))
+
+    return write_figure(folder / "curves.png", (10, 4.5), draw)

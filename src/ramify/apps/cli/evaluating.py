@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ __all__ = [
     "keep_known_labels",
     "read_known_labels",
     "write_evaluation",
+    "write_figure",
 ]
 
 
@@ -115,17 +117,24 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
 
 
 def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    def draw(figure: Any) -> None:
+        PrecisionRecallDisplay.from_predictions(
+            summary.data.y, summary.scores, hierarchy=model.hierarchy_, ax=figure.add_subplot()
+        )
+
+    return write_figure(folder / "precision-recall.png", (6, 5), draw)
+
+
+def write_figure(path: Path, size: tuple[float, float], draw: Callable[[Any], None]) -> list[Path]:
+    """Write a figure and return its path; write and return nothing without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         return []
-    figure = Figure(figsize=(6, 5), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
-    PrecisionRecallDisplay.from_predictions(
-        summary.data.y, summary.scores, hierarchy=model.hierarchy_, ax=figure.add_subplot()
-    )
-    path = folder / "precision-recall.png"
+    draw(figure)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=150, format="png")
     return [path]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from ramify._messages import import_extra
 from ramify._validation import check_number
@@ -144,7 +145,7 @@ def _parts(X: Any, n_rows: int) -> Iterator[Any]:
     """Yield some rows of X at a time."""
     for start in range(0, X.shape[0], n_rows):
         rows = slice(start, start + n_rows)
-        yield X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+        yield _safe_indexing(X, rows)
 
 
 def _write_blocks(

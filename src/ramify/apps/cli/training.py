@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import _safe_indexing
 
 from ramify._progress import track
 from ramify.apps.predicting import label_sets
@@ -157,8 +158,10 @@ def cross_validate(
     found: list[dict[str, float]] = []
     plain: list[dict[str, float]] = []
     for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
-        part = clone(model).fit(_rows(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows))
-        truth, X = Y[test_rows], _rows(data.X, test_rows)
+        part = clone(model).fit(
+            _safe_indexing(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows)
+        )
+        truth, X = Y[test_rows], _safe_indexing(data.X, test_rows)
         chosen = label_sets(part, X, threshold=None)
         found.append(_measure(truth, part.predict_proba(X), chosen, data))
         shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
@@ -183,10 +186,6 @@ def _measure(
             "mean_auprc": float(mean_auprc(truth, scores)),
             "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
         }
-
-
-def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _weights(data: Table, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:

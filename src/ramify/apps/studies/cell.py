@@ -17,9 +17,10 @@ from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing
 
 from ramify.apps.studies.data import Rows, StudyData, load_data, split_rows
-from ramify.apps.studies.models import build, choose_parameters, label_sets, take
+from ramify.apps.studies.models import build, choose_parameters, label_sets
 from ramify.apps.studies.plan import Cell, CurveSpec, MeasureSpec, Study
 from ramify.apps.studies.store import versions
 from ramify.decision import nested_approximation
@@ -91,11 +92,11 @@ def _learn_and_measure(study: Study, cell: Cell) -> dict[str, Any]:
         chosen = choose_parameters(model, data, train, cell.seed)
         model = replace(model, parameters={**model.parameters, **chosen})
     tuning_seconds = time.perf_counter() - begin
-    X_train = take(data.X, train)
+    X_train = _safe_indexing(data.X, train)
     record = record_fit(build(model, data, cell.seed), X_train, data.y[train])
     cpu_seconds = time.process_time() - begin_cpu
     begin = time.perf_counter()
-    predictions = Predictions.of(record.model, take(data.X, test), test, study.measures)
+    predictions = Predictions.of(record.model, _safe_indexing(data.X, test), test, study.measures)
     predict_seconds = time.perf_counter() - begin
     again = [measure for measure in study.measures if measure.train]
     seen = Predictions.of(record.model, X_train, train, again)
@@ -260,7 +261,7 @@ def _over_stages(curve: CurveSpec, cell: FittedCell) -> Points | None:
     xs: list[float] = []
     ys: list[float | None] = []
     stage, predicted = 0, None
-    for stage, predicted in enumerate(staged(take(cell.data.X, cell.test)), start=1):
+    for stage, predicted in enumerate(staged(_safe_indexing(cell.data.X, cell.test)), start=1):
         if stage in curve.values:
             xs.append(stage)
             ys.append(_value(curve, cell, predicted))
@@ -287,19 +288,19 @@ def _told(cell: FittedCell, option: str, value: float) -> Any:
     """Return the model with another value of a parameter; the one inside is not fitted again."""
     changed = {option: value, "estimator": FrozenEstimator(cell.model.estimator_)}
     model = clone(cell.model).set_params(**changed)
-    return model.fit(take(cell.data.X, cell.train), cell.data.y[cell.train])
+    return model.fit(_safe_indexing(cell.data.X, cell.train), cell.data.y[cell.train])
 
 
 def _over_levels(curve: CurveSpec, cell: FittedCell) -> Points | None:
     data = cell.data
-    predicted = label_sets(cell.model, take(data.X, cell.test))
+    predicted = label_sets(cell.model, _safe_indexing(data.X, cell.test))
     found = level_accuracy(data.y[cell.test], predicted, hierarchy=data.hierarchy)
     return list(range(1, len(found) + 1)), _finite(found)
 
 
 def _over_leaves(curve: CurveSpec, cell: FittedCell) -> Points | None:
     """Count nested best sets by the probabilities and, if it has one, the objective of a model."""
-    X = take(cell.data.X, cell.test)
+    X = _safe_indexing(cell.data.X, cell.test)
     ks = [int(k) for k in curve.values]
     options: dict[str, Any] = {}
     if getattr(cell.model, "objective", "map") == "risk":
@@ -314,7 +315,7 @@ def _over_leaves(curve: CurveSpec, cell: FittedCell) -> Points | None:
 
 
 def _predicted(curve: CurveSpec, model: Any, cell: FittedCell) -> Any:
-    X = take(cell.data.X, cell.test)
+    X = _safe_indexing(cell.data.X, cell.test)
     of_scores = scorer_of(curve.measure).of_scores
     return model.predict_proba(X) if of_scores else label_sets(model, X)
 

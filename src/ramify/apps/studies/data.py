@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing
 
 from ramify.apps.reading.any_file import read_data, split_identifiers
 from ramify.apps.studies.plan import DataSpec, Protocol
@@ -145,7 +146,7 @@ def _with_labels(data: StudyData, hierarchy: Hierarchy) -> StudyData:
 
 
 def _with_rows(data: StudyData, rows: Rows) -> StudyData:
-    X = data.X.iloc[rows] if hasattr(data.X, "iloc") else data.X[rows]
+    X = _safe_indexing(data.X, rows)
     places = np.full(data.y.shape[0], -1)
     places[rows] = np.arange(len(rows))
     splits = {name: places[own][places[own] >= 0] for name, own in data.splits.items()}

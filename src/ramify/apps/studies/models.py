@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
 from ramify._base.foreign import wrapped_estimators
@@ -30,7 +31,6 @@ __all__ = [
     "build",
     "choose_parameters",
     "label_sets",
-    "take",
 ]
 
 
@@ -291,7 +291,7 @@ def choose_parameters(
         folds = KFold(tune["folds"], shuffle=True, random_state=seed).split(rows)
         for train, test in folds:
             fitted = build(candidate, data, seed)
-            fitted.fit(take(data.X, rows[train]), data.y[rows[train]])
+            fitted.fit(_safe_indexing(data.X, rows[train]), data.y[rows[train]])
             scores.append(_score(scorer, fitted, data, rows[test]))
         if np.mean(scores) > best[0]:
             best = float(np.mean(scores)), chosen
@@ -299,12 +299,7 @@ def choose_parameters(
 
 
 def _score(scorer: Any, fitted: Any, data: StudyData, rows: NDArray[np.intp]) -> float:
-    X = take(data.X, rows)
+    X = _safe_indexing(data.X, rows)
     answer = fitted.predict_proba(X) if scorer.of_scores else label_sets(fitted, X)
     value = scorer.measure(data.y[rows], answer, hierarchy=data.hierarchy)
     return float(scorer.sign * value)
-
-
-def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of an array, a sparse array or a frame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
