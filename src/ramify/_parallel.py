@@ -47,8 +47,10 @@ def _is_local(backend: Any) -> bool:
 
 
 def _limit(n_jobs: int) -> int:
-    # Counting the cores takes longer than predicting a row.
-    return 1 if n_jobs <= 1 else int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
+    # Counting the cores, of which there is at least one, takes longer than predicting a row.
+    if n_jobs <= _MAX_PER_CORE:
+        return max(1, n_jobs)
+    return int(min(n_jobs, _MAX_PER_CORE * cpu_count()))
 
 
 def in_parallel(
