@@ -11,7 +11,7 @@ import pytest
 
 import ramify
 from ramify.apps.clus.explaining import explain
-from ramify.apps.clus.inducing import learn
+from ramify.apps.clus.learning import learn
 from ramify.apps.clus.problem import check_run, read_problem
 from ramify.clus import SettingsError, Switches, UnsupportedOptionError, read_settings
 from tests.support.clus_cases import Case, all_cases

@@ -1,7 +1,8 @@
-"""Grow the trees and forests of a settings file."""
+"""Learn the models of a run: a tree, its pruned form, or a forest."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,27 +14,173 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._parallel import in_parallel
-from ramify.apps.clus.data import Rows
+from ramify.apps.clus.data import Rows, take_rows
+from ramify.apps.clus.estimator import (
+    UNCOUNTED_METHODS,
+    bootstraps,
+    f_test_levels,
+    forest_parameters,
+    forest_sizes,
+    tree_parameters,
+)
+from ramify.apps.clus.models import Learned, Model
+from ramify.apps.clus.problem import Problem, features_drawn
+from ramify.apps.clus.targets.hierarchical import HierarchicalTarget
 from ramify.apps.clus.trees import node_rows, sign_zeros
+from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema
-from ramify.trees.clus import clus_folds
+from ramify.trees import PCTClassifier
+from ramify.trees.clus import ClusNominal, ClusNumeric, clus_folds
 from ramify.trees.growing import grow, grow_member, grow_members
 from ramify.trees.java_random import JavaRandom
 from ramify.trees.options import TreeOptions
 from ramify.trees.sampling import Sampling
 from ramify.trees.target_regressors import prune_m5
-from ramify.trees.tree_data import LabelTargets, TableTargets, TreeData
+from ramify.trees.tree_data import LabelTargets, TableTargets, TreeData, label_targets
 from ramify.trees.views import change_tree
 
-__all__ = [
-    "ForestPlan",
-    "Learner",
-    "fold_splits",
-]
+__all__ = ["learn"]
 
 
-Measure = Callable[[sparse.csr_array, NDArray[np.float64]], float]
-Predict = Callable[[_core.Tree, object], NDArray[np.float64]]
+_PER_TREE = ("RSubspaces", "BagSubspaces")  # methods whose trees draw features once
+
+
+def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
+    """Learn the models of a run."""
+    learner = _make_learner(problem)
+    if problem.switches.forest:
+        return _learn_forest(problem, learner, train)
+    return _learn_tree(problem, learner, train, prune)
+
+
+def _make_learner(problem: Problem) -> Learner:
+    target = problem.target
+    parameters = tree_parameters(problem.settings, target.kind, forest=problem.switches.forest)
+    schema = problem.attributes.schema
+    if isinstance(target, HierarchicalTarget):
+        hierarchy = target.labels.hierarchy
+        tree = PCTClassifier(hierarchy, **parameters)
+
+        def describe(rows: Rows) -> LabelTargets:
+            return label_targets(tree, hierarchy, rows.y, rows.weights, many=True)
+
+        return Learner(TreeOptions.of(tree), schema, describe)
+    del parameters["clus_compat"]
+    pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
+    conventions = ClusNumeric() if target.kind == "numeric" else ClusNominal()
+    options = TreeOptions(conventions=conventions, **parameters)
+    return Learner(options, schema, target.describe, *pruning)
+
+
+def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
+    """Return the models that the settings ask to print."""
+    wanted = problem.settings.names("Output", "ShowModels")
+    return [
+        model
+        for model in models
+        if model.name in wanted or ("Others" in wanted and model.name not in ("Default", "Pruned"))
+    ]
+
+
+def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | None) -> Learned:
+    target, levels = problem.target, f_test_levels(problem.settings)
+    level = levels[0]
+    begin = time.perf_counter()
+    if len(levels) > 1 and isinstance(target, HierarchicalTarget):
+        splits = _tuning_splits(problem, train, prune)
+        measure = target.tuning_measure(problem.settings)
+        level = learner.choose_f_test(levels, splits, target, measure)
+        if prune is not None:
+            train, prune = join_rows(train, prune), None
+    tree = learner.grow(train, level)
+    seconds = time.perf_counter() - begin
+    # CLUS does not prune the trees of hierarchical targets, but reports them twice.
+    pruned = learner.grow_pruned(train, level) if prune is None else tree
+    models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
+    if pruned is not None:
+        models.append(Model("Pruned", [pruned]))
+    models += [
+        Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
+        for threshold in target.thresholds
+    ]
+    return Learned(models, shown_models(problem, models), train, prune, level, seconds)
+
+
+def _tuning_splits(problem: Problem, train: Rows, prune: Rows | None) -> list[tuple[Rows, Rows]]:
+    """Return the rows to learn from and to evaluate, for choosing a level of the F-test."""
+    if prune is not None:
+        return [(train, prune)]
+    n_folds = problem.settings.integer("Model", "ParamTuneNumberFolds")
+    rows = np.arange(len(train), dtype=np.int64)
+    return [
+        (take_rows(train, np.setdiff1d(rows, test)), take_rows(train, test))
+        for test in clus_folds(len(train), n_folds)
+    ]
+
+
+def join_rows(one: Rows, other: Rows) -> Rows:
+    """Append rows."""
+    return Rows(
+        _stack(one.X, other.X),
+        _stack(one.y, other.y),
+        np.concatenate([one.weights, other.weights]),
+        one.keys + other.keys,
+        np.concatenate([one.numbers, other.numbers]),
+    )
+
+
+def _stack(one: Any, other: Any) -> Any:
+    parts: list[Any] = [one, other]
+    return (
+        sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(one) else np.concatenate(parts)
+    )
+
+
+def _learn_forest(problem: Problem, learner: Learner, train: Rows) -> Learned:
+    begin = time.perf_counter()
+    wanted = plan_forest(problem)
+    trees, left_out = learner.forest(train, wanted)
+    seconds = time.perf_counter() - begin
+    squares = None
+    ranked = "Genie3" in problem.settings.names("Ensemble", "FeatureRanking")
+    if ranked and isinstance(problem.target, HierarchicalTarget):
+        squares = learner.squares(train, wanted, trees)
+    models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
+    level = f_test_levels(problem.settings)[0]
+    shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
+    return Learned(models, shown, train, None, level, seconds, left_out=left_out, squares=squares)
+
+
+def plan_forest(problem: Problem) -> ForestPlan:
+    """Return how to grow the forest of a run."""
+    parameters = forest_parameters(problem.settings)
+    drawn = parameters["max_features"] is not None
+    return ForestPlan(
+        parameters["n_estimators"],
+        parameters["random_state"],
+        (parameters["max_samples"] or 0) if bootstraps(problem.settings) else None,
+        features_drawn(problem) if drawn else 0,
+        problem.settings.text("Ensemble", "EnsembleMethod") in _PER_TREE,
+    )
+
+
+def _forests(problem: Problem, trees: list[_core.Tree]) -> list[Model]:
+    """Return a model for each number of trees to evaluate."""
+    method = problem.settings.text("Ensemble", "EnsembleMethod")
+    counted = method not in UNCOUNTED_METHODS
+    return [
+        Model(
+            f"Forest with {size if counted else 0} trees",
+            trees[:size],
+            is_forest=True,
+            is_counted=counted,
+            in_subspaces=method == "RSubspaces",
+        )
+        for size in forest_sizes(problem.settings)
+    ]
+
+
+# ---- trees and forests as CLUS grows them ---------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -170,14 +317,17 @@ class Learner:
         self,
         levels: tuple[float, ...],
         splits: list[tuple[Rows, Rows]],
-        predict: Predict,
-        measure: Measure,
+        target: HierarchicalTarget,
+        measure: Callable[[Any, NDArray[np.float64]], float],
     ) -> float:
         """Choose the level of the F-test with the best measure on held-out rows."""
         truth = sparse.csr_array(sparse.vstack([unseen.y for _, unseen in splits]))
         best, best_score = levels[0], -np.inf
         for level in levels:
-            parts = [predict(self.grow(seen, level), unseen.X) for seen, unseen in splits]
+            parts = [
+                target.predict([self.grow(seen, level)], unseen.X, is_forest=False)
+                for seen, unseen in splits
+            ]
             score = measure(truth, np.concatenate(parts))
             if score > best_score + 1e-16:
                 best, best_score = level, score
@@ -191,15 +341,3 @@ def _sum_of_squares(
     sums = np.bincount(Y.indices, weights=repeated, minlength=len(label_weights))
     total = np.cumsum(weight)[-1]
     return float(np.cumsum(label_weights * (sums - sums * sums / total))[-1]) / len(label_weights)
-
-
-def fold_splits(n_rows: int, n_folds: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the training and test rows of each fold, as CLUS draws them.
-
-    Examples
-    --------
-    >>> [len(train) for train, _ in fold_splits(10, 3)]
-    [7, 7, 6]
-    """
-    rows = np.arange(n_rows, dtype=np.int64)
-    return [(np.setdiff1d(rows, test), test) for test in clus_folds(n_rows, n_folds)]

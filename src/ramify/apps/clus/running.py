@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ramify.apps.clus.data import take_rows
 from ramify.apps.clus.errors import SettingsError
-from ramify.apps.clus.inducing import learn
+from ramify.apps.clus.learning import learn
 from ramify.apps.clus.models import Learned, evaluate, join
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.problem import Problem, check_run, read_problem
