@@ -198,7 +198,7 @@ def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
         and len(X) > 0
         and X.shape[1] == estimator.n_features_in_
         and not (schema.categories or schema.times or hasattr(estimator, "feature_names_in_"))
-        and not np.isinf(X).any()
+        and not np.count_nonzero(np.isinf(X))  # much faster than any() for a row
     )
 
 
