@@ -27,6 +27,10 @@ def test_every_separator_gives_the_same_tree(mark: str) -> None:
     ]
 
 
+def test_single_letters_are_names() -> None:
+    assert read_labels(["a/b", "a/c", "d", "e"]).hierarchy.labels == ("a", "a/b", "a/c", "d", "e")
+
+
 def test_blanks_around_separators_make_no_labels() -> None:
     ragged = ["Home > Kitchen", "Home >Kitchen ", "Home> Garden", " Home > Attic"]
     assert read_labels(ragged).hierarchy.labels == (

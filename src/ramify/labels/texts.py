@@ -21,7 +21,7 @@ SET_MARK = "@"
 # In the order in which they are tried. A point or a hyphen is as common within names.
 _MARKS = ("/", ">", "|", "::", "→", "»", "\\")
 _FEW = 4  # texts among which a slash is taken for a separator whatever they look like
-_SLASHED = re.compile(r"\b(?:a/c|and/or|c/o|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
+_SLASHED = re.compile(r"\b(?:and/or|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
 _WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
 _INNER_POINT = re.compile(r"(?<=\d)[.,:/-](?=\d)")
 _UNIMPORTANT = re.compile(r"[\s_.,:;!?'\"`´’()\[\]{}/\\|>-]+")
