@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import PCTMultiTargetClassifier, PCTRegressor
-from ramify.trees.target_weights import weigh_classes, weigh_numbers
+from ramify.trees.targets import weigh_classes, weigh_numbers
 from tests.reference.criteria import Part, Settings
 from tests.reference.targets import (
     NumericCriterion,

@@ -13,12 +13,10 @@ from scipy import sparse, special
 from ramify import _core
 from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.conventions import OURS, Conventions, Known, Targets, Weights
+from ramify.trees.conventions import MOST_FREEDOM, OURS, Conventions, Known, Targets, Weights
 from ramify.trees.criteria import Criterion, find_criterion
-from ramify.trees.f_test import MOST_FREEDOM
-from ramify.trees.java_random import JavaRandom
 from ramify.trees.sampling import Sampling
-from ramify.trees.target_weights import divide
+from ramify.trees.targets import divide
 from ramify.trees.views import change_tree, find_leaves, predict_tree
 
 __all__ = [
@@ -27,9 +25,64 @@ __all__ = [
     "ClusNominal",
     "ClusNumeric",
     "ClusSampling",
+    "JavaRandom",
     "clus_folds",
     "label_conventions",
 ]
+
+
+class JavaRandom:
+    """The linear congruential generator java.util.Random.
+
+    Parameters
+    ----------
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> random = JavaRandom(0)
+    >>> [random.next_int(10) for _ in range(5)]
+    [0, 8, 9, 7, 5]
+    """
+
+    _MASK = (1 << 48) - 1
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ 0x5DEECE66D) & self._MASK
+
+    @classmethod
+    def from_state(cls, state: int) -> JavaRandom:
+        """Return a generator that continues from a state."""
+        random = cls(0)
+        random._state = state
+        return random
+
+    @property
+    def state(self) -> int:
+        """The 48-bit state, which determines all further numbers."""
+        return self._state
+
+    def _next(self, bits: int) -> int:
+        self._state = (self._state * 0x5DEECE66D + 0xB) & self._MASK
+        value = self._state >> (48 - bits)
+        return value - (1 << bits) if value >> (bits - 1) and bits == 32 else value
+
+    def next_int(self, bound: int | None = None) -> int:
+        """Return an integer in [0, bound), or any signed 32-bit integer if `bound` is None."""
+        if bound is None:
+            return self._next(32)
+        if bound & -bound == bound:
+            return (bound * self._next(31)) >> 31
+        while True:
+            bits = self._next(31)
+            value = bits % bound
+            # Java detects an overflow of this sum, to reject draws that would not be uniform.
+            if bits - value + (bound - 1) < 1 << 31:
+                return value
+
+
+# ---- modes ----------------------------------------------------------------------------------
 
 
 def label_conventions(tree: Any) -> Conventions:
@@ -364,7 +417,7 @@ class ClusNominal(Clus):
         return columns
 
 
-# ---- critical values and folds
+# ---- critical values and folds --------------------------------------------------------------
 
 
 # The table of CLUS: values for 1, 2, ... degrees of freedom, then steps of (largest degrees of

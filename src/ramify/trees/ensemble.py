@@ -1,35 +1,276 @@
-"""Base class of forests, bagging and extra trees: fitting, out-of-bag scores, members."""
+"""Ensembles of trees: growing, voting, leaves, importances, out-of-bag scores."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import INPUT_ATTRIBUTES, HierarchicalClassifier
 from ramify._base.measuring import measure_scores, read_measure
 from ramify._base.streaming import VotingTrees
-from ramify._base.tree_models import TreeModel
+from ramify._base.tree_models import ModelTree, TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
+from ramify.data.features import FeatureSchema, read_features
 from ramify.labels.class_weight import check_class_weight, class_factors
 from ramify.labels.encoding import EncodedLabels
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.clus import label_conventions
 from ramify.trees.conventions import Conventions
 from ramify.trees.criteria import check_criterion, check_label_weight
-from ramify.trees.growing import grow_member
+from ramify.trees.growing import grow_member, grow_members
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters
+from ramify.trees.sampling import Sampling, count_draws
 from ramify.trees.tree_data import TreeData, label_data
-from ramify.trees.tree_ensemble import TreeEnsemble
+from ramify.trees.views import check_tree_fits, find_leaves, find_paths, sum_gains
 
 __all__ = [
     "PCTEnsemble",
+    "TreeEnsemble",
     "grow_in_turn",
 ]
+
+
+class TreeEnsemble:
+    """Methods common to all estimators with fitted trees, `trees_`.
+
+    `_n_values` is the number of values that a leaf may store.
+    """
+
+    n_estimators: int
+    bootstrap: bool
+    max_samples: int | float | None
+    oob_score: Any
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: bool
+
+    _member: ClassVar[Any]  # the class of a single tree
+    _describing: ClassVar[tuple[str, ...]]  # the fitted attributes that describe X and y
+    _outputs: ClassVar[str] = "labels"  # what messages call the columns of y
+
+    trees_: list[_core.Tree]
+    schema_: FeatureSchema
+    n_features_in_: int
+    _seed: int
+
+    @property
+    def _conventions(self) -> Conventions:
+        raise NotImplementedError
+
+    @property
+    def _clus(self) -> bool:
+        return self._conventions.clus
+
+    @property
+    def _n_values(self) -> int:
+        raise NotImplementedError
+
+    def _fit_trees(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Grow the trees; `fit` of all ensembles."""
+        kept = self._keep_trees()
+        before = self._describe_output() if kept else None
+        data = self._read_data(X, y, sample_weight)
+        if before is not None and before != self._describe_output():
+            raise ValueError(
+                f"X and y must have the same features and {self._outputs} as in the previous fit "
+                "with warm_start=True. Pass the same data, or set warm_start=False."
+            )
+        left_out = self._grow_trees(data, kept)
+        if self.oob_score:
+            self._score_out_of_bag(data, *self._vote_out_of_bag(data.X, left_out))
+
+    def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
+        """Validate all input, and set what prediction needs."""
+        raise NotImplementedError
+
+    def _describe_output(self) -> tuple[Any, ...]:
+        """Return what must not change between two fits with `warm_start`."""
+        raise NotImplementedError
+
+    def _score_out_of_bag(
+        self, data: TreeData, columns: NDArray[np.float64], has_votes: NDArray[np.bool_]
+    ) -> None:
+        """Set the out-of-bag attributes; rows without votes are NaN."""
+        raise NotImplementedError
+
+    def _keep_trees(self) -> list[_core.Tree]:
+        """Return the trees of the previous fit that a fit with `warm_start` keeps."""
+        if not self.warm_start or not hasattr(self, "trees_"):
+            return []
+        if self.n_estimators < len(self.trees_):
+            raise ValueError(
+                f"n_estimators must be at least {len(self.trees_)} with warm_start=True, the "
+                f"number of trees in the previous fit, got {self.n_estimators}. Increase "
+                "n_estimators, or set warm_start=False."
+            )
+        return self.trees_
+
+    def _sampling(
+        self, known: NDArray[np.bool_], chances: NDArray[np.float64] | None = None
+    ) -> Sampling:
+        """Return how to draw rows, given which of them have a known target."""
+        n_draws = count_draws(self.max_samples, len(known)) if self.bootstrap else None
+        sampling = self._conventions.sampling(n_draws, known)
+        return sampling if chances is None else replace(sampling, chances=chances)
+
+    def _grow_trees(self, data: TreeData, kept: list[_core.Tree]) -> NDArray[np.uint8]:
+        """Grow the trees that `kept` lacks; return the rows that each tree leaves out."""
+        own = self._conventions
+        sampling = self._sampling(data.targets.known, data.chances)
+        # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
+        n_rows = int(np.count_nonzero(own.learnt_weights(data.targets, data.weights) > 0))
+        options = TreeOptions.of(self).for_rows(n_rows)
+        if not kept:
+            self._seed = own.read_seed(self.random_state)
+        seeds = sampling.seeds(self._seed, self.n_estimators)
+        if len(kept) < self.n_estimators:
+            new = seeds[len(kept) :]
+            verbose = bool(self.verbose)
+            grown = grow_members(data, options, sampling, new, n_jobs=self.n_jobs, verbose=verbose)
+            self.trees_ = [*kept, *grown]
+        else:
+            warnings.warn(
+                f"warm_start=True adds no trees: there are {len(kept)} trees already. Increase "
+                "n_estimators to grow more.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return sampling.left_out(seeds) if self.oob_score else np.empty((0, 0), dtype=np.uint8)
+
+    def _vote_out_of_bag(
+        self, X: Any, left_out: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the out-of-bag predictions, and which rows have one; the others are NaN."""
+        columns = np.full((X.shape[0], self._n_values), np.nan)
+        self._vote(X, columns, left_out)
+        has_votes = np.asarray(left_out.any(axis=0))
+        if not has_votes.all():
+            warnings.warn(
+                f"{int((~has_votes).sum())} of {len(has_votes)} rows were drawn by every tree and "
+                "have no out-of-bag prediction. Increase n_estimators.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return columns, has_votes
+
+    def _vote(
+        self, X: Any, out: NDArray[np.float64], voters: NDArray[np.uint8] | None = None
+    ) -> None:
+        """Write the mean prediction to `out`; a tree is left out for rows with 0 in `voters`."""
+        self._conventions.vote(self.trees_, X, out, count_threads(self.n_jobs), voters)
+
+    def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
+        pairs = enumerate(self.trees_, start=1)
+        return tuple(ModelTree(f"tree {k}", tree, outputs) for k, tree in pairs)
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the index of the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_estimators)
+            Node indices. A row with a missing value follows the largest branch here, whereas its
+            prediction combines all branches.
+        """
+        check_is_fitted(self)
+        return find_leaves(self.trees_, read_features(self, X, self.schema_))
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_array[np.int8], NDArray[np.int64]]:
+        """Return the nodes that each row passes through in each tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        indicator : csr_array of shape (n, n_nodes)
+            Indicator matrix over the nodes of all trees: 1 if the row passes through the node. A
+            row with a missing value may pass through several branches.
+        n_nodes_ptr : ndarray of shape (n_estimators + 1,)
+            The columns of tree k are those from ``n_nodes_ptr[k]`` to ``n_nodes_ptr[k + 1]``.
+        """
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        paths = [find_paths(tree, X) for tree in self.trees_]
+        ends = np.cumsum([0, *(path.shape[1] for path in paths)])
+        return sparse.csr_array(sparse.hstack(paths, format="csr")), ends
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trees, each as a fitted estimator."""
+        return list(self)
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        check_is_fitted(self)
+        return len(self.trees_)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the trees, each as a fitted estimator."""
+        check_is_fitted(self)
+        return map(self._as_estimator, self.trees_)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return a tree as a fitted estimator, or a list of them for a slice."""
+        check_is_fitted(self)
+        found = self.trees_[index]
+        if isinstance(found, list):
+            return list(map(self._as_estimator, found))
+        return self._as_estimator(found)
+
+    def _as_estimator(self, tree: _core.Tree) -> Any:
+        """Return one of the trees as a fitted estimator."""
+        names = set(self._member._get_param_names()) - {"n_jobs", "random_state"}
+        shared = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        member = self._member(**shared)
+        for name in self._describing:
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        member.tree_ = tree
+        return member
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Impurity-based feature importances: the mean of the importances in the trees."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for tree in self.trees_:
+            total += sum_gains(tree, self.n_features_in_)
+        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = super()._get_saved_state()  # type: ignore[misc]
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed: Any = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)  # type: ignore[misc]
+        if "trees_" in fitted:
+            for tree in self.trees_:
+                check_tree_fits(tree, self.n_features_in_, self._n_values)
+            self._seed = int(seed)  # required by warm_start
+
+
+# ---- forests, bagging and extra trees -------------------------------------------------------
 
 
 class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):

@@ -11,7 +11,7 @@ from ramify._base.measuring import read_measure
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.trees.criteria import find_criterion
 from ramify.trees.sampling import check_max_samples
-from ramify.trees.target_weights import check_target_weight
+from ramify.trees.targets import check_target_weight
 
 __all__ = [
     "check_min_samples",

@@ -33,12 +33,12 @@ from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_training_features
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.conventions import Conventions
+from ramify.trees.ensemble import TreeEnsemble
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters
 from ramify.trees.targets import Columns, read_columns
 from ramify.trees.tree_data import TableTargets, TreeData
-from ramify.trees.tree_ensemble import TreeEnsemble
 from ramify.trees.views import TreeViews, check_tree_fits
 
 __all__ = [

@@ -17,8 +17,13 @@ from ramify.data.features import read_features
 from ramify.trees.clus import ClusNominal
 from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
-from ramify.trees.target_weights import read_target_weight, weigh_classes
-from ramify.trees.targets import Columns, read_classes, read_columns
+from ramify.trees.targets import (
+    Columns,
+    read_classes,
+    read_columns,
+    read_target_weight,
+    weigh_classes,
+)
 from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [

@@ -16,8 +16,7 @@ from ramify.data.features import read_features
 from ramify.trees.clus import ClusNumeric
 from ramify.trees.conventions import OURS, Conventions
 from ramify.trees.target_base import TargetEstimator, TargetForest, TargetTree
-from ramify.trees.target_weights import read_target_weight
-from ramify.trees.targets import Columns, read_numbers
+from ramify.trees.targets import Columns, read_numbers, read_target_weight
 from ramify.trees.tree_data import TableTargets, TreeData
 
 __all__ = [

@@ -30,9 +30,8 @@ from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema
 from ramify.trees import PCTClassifier
-from ramify.trees.clus import ClusNominal, ClusNumeric, clus_folds
+from ramify.trees.clus import ClusNominal, ClusNumeric, JavaRandom, clus_folds
 from ramify.trees.growing import grow, grow_member, grow_members
-from ramify.trees.java_random import JavaRandom
 from ramify.trees.options import TreeOptions
 from ramify.trees.sampling import Sampling
 from ramify.trees.target_regressors import prune_m5
@@ -240,7 +239,7 @@ def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int6
 
     Examples
     --------
-    >>> from ramify.trees.java_random import JavaRandom
+    >>> from ramify.trees.clus import JavaRandom
     >>> draw_features(JavaRandom(0).state, 10, 4)
     array([0, 7, 8, 9])
     """

@@ -31,7 +31,7 @@ from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTar
 from ramify.apps.clus.targets.nominal import NominalTarget
 from ramify.apps.clus.targets.numeric import NumericTarget
 from ramify.io.arff_columns import ArffFile
-from ramify.trees.java_random import JavaRandom
+from ramify.trees.clus import JavaRandom
 from ramify.trees.options import count_features
 
 __all__ = [

@@ -20,7 +20,7 @@ from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import by_rows
 from ramify.io.arff_columns import ArffFile
-from ramify.trees.target_weights import weigh_classes
+from ramify.trees.targets import weigh_classes
 from ramify.trees.tree_data import TableTargets
 from ramify.trees.views import predict_tree
 
