@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
 from ramify._base.tree_models import ModelTree
@@ -129,13 +128,19 @@ def add_moves(
 
 
 def _mean_values(tree: _core.Tree, n_outputs: int) -> NDArray[np.float64]:
-    """Return the values of leaves, and the weighted means of those below other nodes."""
-    parts = (tree.value, tree.value_label, tree.value_indptr)
-    values = sparse.csr_array(parts, shape=(len(tree.feature), n_outputs)).toarray()
-    child, share, starts = tree.child, tree.share, tree.child_indptr.tolist()
-    for node in np.flatnonzero(tree.feature >= 0)[::-1].tolist():  # children come later
-        below = slice(starts[node], starts[node + 1])
-        values[node] = share[below] @ values[child[below]]
+    """Return the values of leaves, and the weighted means of those below other nodes.
+
+    The leaves of boosted trees have values for all outputs, and their tests two branches.
+    """
+    is_leaf = tree.feature < 0
+    values = np.empty((len(is_leaf), n_outputs))
+    values[is_leaf] = tree.value.reshape(-1, n_outputs)
+    tests = np.flatnonzero(~is_leaf).tolist()
+    branches = zip(
+        tests, tree.child.reshape(-1, 2).tolist(), tree.share.reshape(-1, 2).tolist(), strict=True
+    )
+    for node, (first, second), (part, rest) in reversed(list(branches)):  # children come later
+        values[node] = part * values[first] + rest * values[second]
     return values
 
 
