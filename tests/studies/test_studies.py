@@ -389,3 +389,9 @@ def test_levatic2015_has_twelve_models_and_the_papers_numbers() -> None:
     names = {model.name for model in study.models}
     assert {row["model"] for row in study.reference} == names
     assert {row["dataset"] for row in study.reference} == {one.name for one in study.data}
+
+
+def test_groups_of_rows_are_refused() -> None:
+    data = [{"name": "lost", "missing": "not public", "reading": {"groups": "site"}}]
+    with pytest.raises(ValueError, match="groups must not be set in a study"):
+        small(datasets=data)

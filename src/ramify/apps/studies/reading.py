@@ -250,11 +250,22 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
         raise ValueError(f"{where} has level and max_level. Use only one of them.")
     found["splits"] = tuple(found.get("splits", ()))
     if "reading" in found:
-        try:
-            found["reading"] = ReadingSettings.from_dict(found["reading"])
-        except ValueError as error:
-            raise ValueError(f"reading of {where}: {error}") from None
+        found["reading"] = _settings(found["reading"], where)
     return DataSpec(**found)
+
+
+def _settings(table: Any, where: str) -> ReadingSettings:
+    """Return how the file of a data set is read."""
+    try:
+        found = ReadingSettings.from_dict(table)
+    except ValueError as error:
+        raise ValueError(f"reading of {where}: {error}") from None
+    if found.groups is not None:
+        raise ValueError(
+            f"reading of {where}: groups must not be set in a study, whose folds do not keep "
+            "groups together. Name the column in drop, or use ramify train --groups."
+        )
+    return found
 
 
 def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
