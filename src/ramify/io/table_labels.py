@@ -15,8 +15,8 @@ from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.readers import free_separator, has_gap, labels_meant, without_gap
-from ramify.labels.texts import find_separator, normalize_path, similar_labels_note
+from ramify.labels.readers import has_gap, labels_meant, without_gap
+from ramify.labels.texts import find_separator, free_separator, normalize_path, similar_labels_note
 
 _DASHES = ("-", "–", "—")  # an empty level
 _ZERO_ONE = {

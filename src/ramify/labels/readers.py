@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -43,6 +43,7 @@ from ramify.labels.texts import (
     SET_MARK,
     are_joined,
     find_separator,
+    free_separator,
     normalize_path,
     similar_labels_note,
 )
@@ -53,10 +54,6 @@ __all__ = [
     "as_sets",
     "warn_of_levels",
 ]
-
-
-_SEPARATORS = ("/", "|", ">", "::", "→")
-"""Separators of the labels of levels, in the order in which they are tried."""
 
 
 class EncodedLabels(NamedTuple):
@@ -306,12 +303,6 @@ def _labels_of_paths(
         joined = [hierarchy.separator.join(path) for path in labels]
         raise unknown_labels_error((hierarchy.separator.join(path) for path in unknown), joined)
     return hierarchy, labels
-
-
-def free_separator(names: Collection[str]) -> str:
-    """Return a separator that occurs in no name: "/" if possible."""
-    marks = (mark for mark in _SEPARATORS if not any(mark in name for name in names))
-    return next(marks, _SEPARATORS[0])
 
 
 def _paths_of_levels(rows: Sequence[Any], number: int | None = None) -> list[tuple[str, ...]]:

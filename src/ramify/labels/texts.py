@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 __all__ = [
     "are_joined",
     "find_separator",
+    "free_separator",
+    "look_like_paths",
     "normalize_path",
     "similar_labels",
     "similar_labels_note",
@@ -19,7 +21,7 @@ SET_MARK = "@"
 """Joins the labels of a row in files of CLUS."""
 
 # In the order in which they are tried. A point or a hyphen is as common within names.
-_MARKS = ("/", ">", "|", "::", "→", "»", "\\")
+_MARKS = ("/", "|", ">", "::", "→", "»", "\\")
 _FEW = 4  # texts among which a slash is taken for a separator whatever they look like
 _SLASHED = re.compile(r"\b(?:and/or|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
 _WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
@@ -46,18 +48,31 @@ def find_separator(texts: Iterable[str]) -> str | None:
     return None if mark is None else _written(distinct, mark)
 
 
+def free_separator(names: Collection[str]) -> str:
+    """Return a separator that occurs in no name: "/" if possible."""
+    marks = (mark for mark in _MARKS if not any(mark in name for name in names))
+    return next(marks, _MARKS[0])
+
+
 def _are_paths(texts: Sequence[str], mark: str) -> bool:
-    """Return whether a mark separates names: then several texts begin with the same name."""
-    parts = [[name.strip() for name in _SLASHED.sub("", t).split(mark)] for t in texts]
-    n_paths = sum(len(names) > 1 for names in parts)
-    if n_paths == 0:
-        return False
+    """Return whether a mark separates names; a slash does unless there is reason to doubt it."""
+    if mark != "/" or look_like_paths(texts, mark):
+        return look_like_paths(texts, mark)
+    parts = [_SLASHED.sub("", text).split(mark) for text in texts]
+    tops = Counter(names[0].strip() for names in parts)
+    paths = [names for names in parts if len(names) > 1]
+    shared = any(tops[names[0].strip()] > 1 for names in paths)
+    return bool(paths) and (shared or len(paths) == len(texts) or len(texts) < _FEW)
+
+
+def look_like_paths(texts: Sequence[str], mark: str) -> bool:
+    """Return whether most texts have a mark, and several begin with the same name before it."""
+    parts = [[name.strip() for name in _SLASHED.sub("", text).split(mark)] for text in texts]
+    paths = [names for names in parts if len(names) > 1]
     tops = Counter(names[0] for names in parts)
-    shared = any(tops[names[0]] > 1 for names in parts if len(names) > 1)
-    if mark == "/":
-        return shared or n_paths == len(texts) or len(texts) < _FEW
-    complete = all(all(names) for names in parts)
-    return complete and 2 * n_paths > len(texts) and shared and 3 * len(tops) <= 2 * len(texts)
+    shared = any(tops[names[0]] > 1 for names in paths)
+    few_tops = 3 * len(tops) <= 2 * len(texts)
+    return shared and few_tops and 2 * len(paths) > len(texts) and all(map(all, parts))
 
 
 def _written(texts: Sequence[str], mark: str) -> str:

@@ -145,12 +145,8 @@ def predict(
 
 def _say_written(out: Path, written: Written, *, as_json: bool) -> None:
     if as_json:
-        found = {
-            "rows": written.rows,
-            "lines": written.lines,
-            "rows_without_labels": written.empty,
-        }
-        print_json({"file": str(out), **found})
+        counts = {"rows": written.rows, "lines": written.lines}
+        print_json({"file": str(out), **counts, "rows_without_labels": written.empty})
         return
     say_where(f"Wrote {written.lines:,} lines to", out)
     if written.empty:
@@ -163,10 +159,9 @@ def _say_written(out: Path, written: Written, *, as_json: bool) -> None:
 
 def _column(settings: ReadingSettings) -> str:
     """Return the name of the column of label sets: that of the training data, if it had one."""
-    named = settings.target or ()
-    return (
-        named[0] if len(named) == 1 and named[0] not in ("row", settings.id_column) else "labels"
-    )
+    target = settings.target or ()
+    named = len(target) == 1 and target[0] not in ("row", settings.id_column)
+    return target[0] if named else "labels"
 
 
 def _read_choice(among: str) -> str | int:

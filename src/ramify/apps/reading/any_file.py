@@ -32,6 +32,7 @@ from ramify.io.formats import HIERARCHIES, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
 from ramify.io.tables import Table, nested_columns
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.texts import look_like_paths
 
 __all__ = [
     "as_identifiers",
@@ -97,18 +98,16 @@ def read_data(
 def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) -> list[str]:
     """Return a note on flat labels that look like paths with another separator.
 
-    Labels look like paths if most of them contain the separator and several begin with the same
-    name. Numbers are not paths unless the file declares the labels as hierarchical.
+    Numbers are not paths unless the file declares the labels as hierarchical.
     """
     hierarchy = table.hierarchy
     if hierarchy is None or hierarchy.depth != 1:
         return []
     labels = [str(label) for label in hierarchy.labels]
     for mark in (mark for mark in "./" if mark != options.separator):
-        paths = [label for label in labels if all(label.split(mark)) and mark in label]
-        tops = {label.split(mark)[0] for label in labels}
-        enough = 2 * len(paths) > len(labels) and 3 * len(tops) <= 2 * len(labels)
-        if enough and (is_hierarchical or not all(map(_is_number, paths))):
+        paths = [label for label in labels if mark in label]
+        are_numbers = all(map(_is_number, paths))
+        if look_like_paths(labels, mark) and (is_hierarchical or not are_numbers):
             return [
                 f"labels such as {paths[0]!r} were read as flat labels; if they are paths, pass "
                 f"--separator {mark}"
