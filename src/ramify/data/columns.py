@@ -1,9 +1,10 @@
-"""Read one column of a data frame: numbers, times in seconds, or categories."""
+"""Tell what a column of a data frame contains; read its numbers, and its times in seconds."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Hashable, Iterable
+import re
+from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,17 +15,34 @@ from numpy.typing import NDArray
 from ramify._validation import is_missing
 
 __all__ = [
+    "TEXT",
     "TIMES",
+    "kind_and_reason",
     "kind_of_column",
     "kind_of_values",
     "numbers_of",
     "seconds_of",
+    "tell_texts",
 ]
 
 
 TIMES = ("date", "date with time zone", "duration", "time of day")
 """The kinds of times. All are read as seconds: since 1970-01-01 (UTC for dates with a time zone),
 of the duration, since midnight."""
+
+TEXT = "text"
+"""The kind of a column of strings whose words are features; see `tell_texts`."""
+
+_FEW_ROWS = 20  # in which strings may differ by chance
+_FEW_VALUES = 100  # which are names rather than texts if they have two words
+_MANY_VALUES = 1_000  # which are texts if they have three words
+_CELLS_READ = 2_000  # distinct values whose words are counted
+_LONG = 40  # letters of a string without spaces that is no word: a sequence, a sentence
+# Words have two or more letters. Parts of codes are not words: a code is a piece with a digit.
+_WORD = re.compile(r"\b[^\W\d_]{2,}\b")
+_CODE = re.compile(r"\S*\d\S*")
+# Letters of scripts without spaces (Thai, Lao, Khmer, Japanese, Chinese); about two make a word.
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 _EPOCH = dt.datetime(1970, 1, 1)  # the wall clock of dates without a time zone
 _EPOCH_UTC = _EPOCH.replace(tzinfo=dt.timezone.utc)
@@ -35,7 +53,25 @@ _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
 def kind_of_column(column: Any) -> str:
-    """Return what the values of a column of a data frame are."""
+    """Return what a column of a data frame has: "number", "category", "text" or one of `TIMES`."""
+    return kind_and_reason(column)[0]
+
+
+def kind_and_reason(column: Any) -> tuple[str, str]:
+    """Return what the values of a column of a data frame are, and why, in a few words."""
+    kind = _declared_kind(column)
+    if kind is not None:
+        return kind, f"the data type of the column is {column.dtype}"
+    values = column.to_list()
+    kind = kind_of_values(values, getattr(column, "name", ""), str(column.dtype).lower())
+    if kind != "category":
+        return kind, f"every value is a {kind}"
+    is_text, reason = tell_texts(values)
+    return (TEXT if is_text else kind), reason
+
+
+def _declared_kind(column: Any) -> str | None:
+    """Return what the data type of a column says its values are; None if it does not say."""
     dtype = column.dtype
     name = str(dtype).lower()
     if name.startswith(("category", "categorical", "enum")):
@@ -49,13 +85,56 @@ def kind_of_column(column: Any) -> str:
         zone = getattr(dtype, "tz", None) or getattr(dtype, "time_zone", None)
         arrow = getattr(dtype, "pyarrow_dtype", None)
         return TIMES[1] if zone or getattr(arrow, "tz", None) else TIMES[0]
-    if kind == "m" or name.startswith("duration"):
-        return TIMES[2]
-    return kind_of_values(column.to_list(), getattr(column, "name", ""), name)
+    return TIMES[2] if kind == "m" or name.startswith("duration") else None
+
+
+def tell_texts(values: Iterable[Any]) -> tuple[bool, str]:
+    """Return whether the values of a column are texts, and why, in a few words.
+
+    Categories are a few names that repeat, identifiers have no words, and texts have words that
+    other values share. The more words a text has, the more often it may repeat: in a table of
+    sales, titles of products do. Only values are read, never the name of the column.
+    """
+    known = [value for value in values if not is_missing(value)]
+    strings = [value for value in known if isinstance(value, str)]
+    distinct = list(dict.fromkeys(strings))
+    if 10 * len(strings) < 9 * len(known) or not distinct:
+        return False, f"{len(set(map(str, known))):,} distinct values"
+    share = len(distinct) / len(strings)
+    n_words = _words_per_value(distinct)
+    found = (
+        f"{len(distinct):,} of {len(strings):,} values differ, "
+        f"{n_words:.1f} word{'' if f'{n_words:.1f}' == '1.0' else 's'} each on average"
+    )
+    if len(strings) <= _FEW_ROWS:
+        return n_words >= 5 and share > 0.5, found
+    # Two words suffice where hardly a value repeats, six where a value has ten rows on average.
+    is_text = (
+        (n_words >= 2 and share >= 0.9 and len(distinct) > _FEW_VALUES)
+        or (n_words >= 3 and (share >= 0.5 or len(distinct) >= _MANY_VALUES))
+        or (n_words >= 6 and share >= 0.1 and len(distinct) > 2 * _FEW_ROWS)
+    )
+    return is_text, found
+
+
+def _words_per_value(values: Sequence[str]) -> float:
+    """Return the mean number of words of some strings, all counted or evenly spaced ones."""
+    some = values[:: -(-len(values) // _CELLS_READ)]
+    return sum(map(_count_words, some)) / len(some)
+
+
+def _count_words(value: str) -> float:
+    value = value[:2_000]
+    n_unspaced = len(_UNSPACED.findall(value))
+    if n_unspaced:
+        return n_unspaced / 2 + len(_WORD.findall(_UNSPACED.sub(" ", value)))
+    words = _WORD.findall(_CODE.sub(" ", value))
+    # A sequence, e.g. of a protein, counts as a sentence: its parts are what others share.
+    return len(words) + sum(len(word) // _LONG * 6 for word in words)
 
 
 def kind_of_values(values: Iterable[Any], name: Any, dtype: str = "object") -> str:
-    """Return what the values of a column of Python objects are; see `kind_of_column`."""
+    """Return what the values of a column of Python objects are; "category" for all strings."""
     types = {
         (type(value), getattr(value, "tzinfo", None) is None): value
         for value in values

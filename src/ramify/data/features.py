@@ -18,7 +18,7 @@ from ramify._parallel import count_threads
 from ramify._savable import savable
 from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing
-from ramify.data.columns import TIMES, kind_of_column, numbers_of, seconds_of
+from ramify.data.columns import TEXT, TIMES, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
 from ramify.data.rows import as_columns, by_rows, dense
 
@@ -35,7 +35,6 @@ __all__ = [
 _MAX_CATEGORIES = 2**16
 _POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
 _MIN_SHARED_CELLS = 1_000_000  # cells of X below which threads are not worth starting
-_FEW_ROWS = 20  # in which texts may differ by chance
 _TEXT_ADVICE = (
     "Convert texts with scikit-learn's TfidfVectorizer or CountVectorizer, for example "
     "make_pipeline(TfidfVectorizer(), model)."
@@ -100,12 +99,12 @@ def read_training_features(
         columns = {
             j: _categories_of(X[name], clus_order)
             for j, name in enumerate(X.columns)
-            if kinds.get(j) == "category"
+            if kinds.get(j) in ("category", TEXT)
         }
         # Another estimator may read texts, and one of ramify checks them itself.
         wrapped = (getattr(estimator, name, None) for name in ("estimator", "estimators"))
         if not chosen and all(inner is None for inner in wrapped):
-            _check_not_only_texts(X, columns)
+            _check_not_only_texts(X, kinds)
         n_categories = np.zeros(len(X.columns), dtype=np.int32)
         for j, categories in columns.items():
             n_categories[j] = max(1, len(categories))
@@ -162,27 +161,14 @@ def _check_no_texts(X: Any) -> None:
         )
 
 
-def _check_not_only_texts(X: Any, columns: dict[int, tuple[Any, ...]]) -> None:
-    """Raise an error if all columns of a data frame are texts that are not declared categories."""
-    texts = [
-        name
-        for j, name in enumerate(X.columns)
-        if getattr(X[name].dtype, "categories", None) is None
-        and _are_texts(columns.get(j, ()), int(X[name].count()))
-    ]
+def _check_not_only_texts(X: Any, kinds: dict[int, str]) -> None:
+    """Raise an error if all columns of a data frame are texts."""
+    texts = [name for j, name in enumerate(X.columns) if kinds.get(j) == TEXT]
     if texts and len(texts) == len(X.columns):
         raise ValueError(
             f"X must have columns of numbers, categories or dates, got only texts, in "
             f"{shorten(texts)}. {_TEXT_ADVICE}"
         )
-
-
-def _are_texts(values: tuple[Any, ...], n_known: int) -> bool:
-    """Return whether more than half of some cells differ, in three or more words on average."""
-    if n_known <= _FEW_ROWS or 2 * len(values) <= n_known:
-        return False
-    some = [value for value in values[:1000] if isinstance(value, str)]
-    return len(some) > 0 and sum(len(value.split()) for value in some) >= 3 * len(some)
 
 
 def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
