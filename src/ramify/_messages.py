@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["did_you_mean", "import_extra", "shorten"]
+__all__ = ["counted", "did_you_mean", "import_extra", "shorten"]
 
 _SHOWN = 5
 
@@ -20,6 +20,17 @@ def import_extra(module: str, extra: str) -> Any:
         raise ImportError(
             f"{module} is required but not installed. Run: pip install 'ramify[{extra}]'"
         ) from error
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Format a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "level"), counted(1234, "row"), counted(2, "leaf", "leaves")
+    ('1 level', '1,234 rows', '2 leaves')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:

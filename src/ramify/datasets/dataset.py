@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from ramify._messages import did_you_mean, shorten
+from ramify._messages import counted, did_you_mean, shorten
 from ramify.labels.hierarchy import Hierarchy
 
 Categories = dict[str, tuple[str, ...]]
@@ -123,7 +123,8 @@ class DataSet(Bunch):  # type: ignore[misc]  # scikit-learn carries no types
     def __repr__(self) -> str:
         n, n_features = self.X.shape
         name = repr(self.name) + ": " if "name" in self else ""
-        return f"<DataSet {name}{n} rows, {n_features} features, {self.y.shape[1]} labels>"
+        labels = counted(self.y.shape[1], "label")
+        return f"<DataSet {name}{counted(n, 'row')}, {counted(n_features, 'feature')}, {labels}>"
 
 
 def _contiguous(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._messages import did_you_mean, shorten
+from ramify._messages import counted, did_you_mean, shorten
 from ramify.datasets.dataset import Categories, DataSet, present
 from ramify.datasets.registry import DataFile, Entry, find_entry
 from ramify.io import Table, read_arff, read_mulan
@@ -173,12 +173,12 @@ def describe(entry: Entry) -> str:
     labels = entry.labels or {}
     sizes = ", ".join(f"{file.split} {file.rows}" for file in entry.files if file.split)
     kind = {"none": "without a hierarchy", "tree": "in a tree", "DAG": "in a DAG"}
-    levels = "" if labels["hierarchy"] == "none" else f" of {labels['depth']} levels"
+    levels = "" if labels["hierarchy"] == "none" else f" of {counted(labels['depth'], 'level')}"
     lines = [
         f"{entry.name}: {entry.domain}",
         "",
-        f"{entry.rows} rows ({sizes}), {entry.numeric} numeric and {entry.nominal} nominal "
-        "features.",
+        f"{entry.rows} rows ({sizes}), {entry.numeric} numeric and {entry.nominal} "
+        "nominal features.",
         f"{labels['nodes']} labels {kind[labels['hierarchy']]}{levels}, "
         f"{labels['most_specific_labels_per_example']:.2f} per row"
         f"{' (most specific labels only)' if levels else ''}.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from os import PathLike
 
-from ramify._messages import shorten
+from ramify._messages import counted, shorten
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.obo import read_terms
 from ramify.labels.terms import TermSet
@@ -77,10 +77,9 @@ class Ontology(TermSet):
         return cls(read_terms(path))
 
     def __repr__(self) -> str:
-        n_terms = sum(not term.obsolete for term in self.terms.values())
-        plural = "" if len(self.namespaces) == 1 else "s"
-        names = shorten(self.namespaces)
-        return f"Ontology({n_terms} terms, {len(self.namespaces)} namespace{plural}: {names})"
+        terms = counted(sum(not term.obsolete for term in self.terms.values()), "term")
+        namespaces = counted(len(self.namespaces), "namespace")
+        return f"Ontology({terms}, {namespaces}: {shorten(self.namespaces)})"
 
     def hierarchy(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ramify._messages import counted
 from ramify.apps.cli.evaluating import EvaluationSummary
 from ramify.apps.cli.training import TrainingSummary
 from ramify.io.tables import Table
@@ -132,15 +133,16 @@ def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]
     kinds = f" ({facts['nominal']} nominal)" if facts["nominal"] else ""
     missing = f", {facts['unknown_share']:.1%} missing values" * (facts["unknown_share"] > 0)
     yield (
-        f"[bold]{escape(facts['name'] or 'data')}[/bold]: {facts['rows']:,} rows, "
-        f"{facts['features']:,} features{kinds}{missing}"
+        f"[bold]{escape(facts['name'] or 'data')}[/bold]: {counted(facts['rows'], 'row')}, "
+        f"{counted(facts['features'], 'feature')}{kinds}{missing}"
     )
     if "labels" in facts:
         yield (
-            f"[bold]labels[/bold]: a {facts['kind']} of {facts['labels']:,} labels on "
-            f"{facts['levels']} levels, {facts['leaves']:,} leaves; {facts['labels_per_row']:g} "
+            f"[bold]labels[/bold]: a {facts['kind']} of {counted(facts['labels'], 'label')} "
+            f"on {counted(facts['levels'], 'level')}, "
+            f"{counted(facts['leaves'], 'leaf', 'leaves')}; {facts['labels_per_row']:g} "
             "per row including ancestors"
-            + f"; {facts['unlabelled_rows']:,} rows without labels"
+            + f"; {counted(facts['unlabelled_rows'], 'row')} without labels"
             * (facts["unlabelled_rows"] > 0)
         )
     if dropped:
@@ -152,7 +154,7 @@ def _print_choice(console: Any, choice: ModelChoice) -> None:
     from rich.markup import escape
     from rich.table import Table as RichTable
 
-    folds = f"{choice.n_folds} fold" + "s" * (choice.n_folds != 1)
+    folds = counted(choice.n_folds, "fold")
     table = RichTable(
         title=f"Models compared on {folds} in {choice.seconds:.1f} s", title_justify="left"
     )

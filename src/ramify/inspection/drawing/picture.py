@@ -10,6 +10,7 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._messages import counted
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves
 from ramify.inspection.summary import NodeSummary, TreeSummary
 from ramify.inspection.text import count_tests, rows_of
@@ -163,7 +164,7 @@ def _leaf_lines(
             yield BoxLine(text, "label", line.probability)
     if not outline.lines and not is_margin:
         yield BoxLine(f"no label with probability ≥ {choice.threshold:g}", "note")
-    more = f", {outline.n_hidden} more labels" if outline.n_hidden else ""
+    more = f", {counted(outline.n_hidden, 'more label')}" if outline.n_hidden else ""
     yield BoxLine(f"{rows_of(node)}{more}", "note")
     if cut:
         yield BoxLine(f"… {count_tests(tree, node)}", "note")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ramify._messages import import_extra
+from ramify._messages import counted, import_extra
 from ramify._validation import check_number
 from ramify.inspection.drawing.layout import make_picture
 from ramify.inspection.drawing.picture import (
@@ -232,9 +232,7 @@ def plot_label_graph(
         _, ax = pyplot.subplots(figsize=(9, 7), layout="constrained")
     _draw_edges(related, ax)
     _draw_labels(related, pyplot.get_cmap("tab10"), ax)
-    title = (
-        f"{len(model.classes_)} labels in {related.n_groups} group{'s' * (related.n_groups != 1)}"
-    )
+    title = f"{counted(len(model.classes_), 'label')} in {counted(related.n_groups, 'group')}"
     left_out = f", the {len(related.labels)} most frequent labels" if related.n_left_out else ""
     ax.set_title(title + left_out)
     ax.set_axis_off()

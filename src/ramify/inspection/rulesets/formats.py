@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._messages import import_extra
+from ramify._messages import counted, import_extra
 from ramify.inspection.outline import LabelChoice, make_outline
 from ramify.inspection.rulesets.extraction import Rule
 from ramify.labels.hierarchy import Hierarchy
@@ -45,7 +45,7 @@ def text_of_rules(
 
 def _count(rule: Rule) -> str:
     rows = f"{round(rule.support, 1):g} row{'' if round(rule.support, 1) == 1 else 's'}"
-    trees = f", {rule.n_trees} trees" if rule.n_trees > 1 else ""
+    trees = f", {counted(rule.n_trees, 'tree')}" if rule.n_trees > 1 else ""
     return f"{rows}, {rule.coverage:.0%}{trees}".replace("%", " %")
 
 
@@ -62,7 +62,7 @@ def _label_lines(
         lift = f"  ×{line.probability / share:.1f}" if share else ""
         yield f"{name:<{width}}  {line.probability:.2f}{lift}"
     if outline.n_hidden:
-        yield f"… {outline.n_hidden} more labels"
+        yield f"… {counted(outline.n_hidden, 'more label')}"
     if not outline.lines:
         yield f"no label with precision ≥ {choice.threshold:g}"
 

@@ -27,7 +27,8 @@ function s(tag, attributes, ...children) {
 const two = (number) => number.toFixed(2);
 const fine = (number) => (number >= 0.095 || number === 0 ? two(number) : String(Number(number.toPrecision(2))));
 const signed = (number) => (number > 0 ? "+" : "−") + Math.abs(number).toFixed(2);
-const rowsText = (n) => `${n.toLocaleString("en")} row${n === 1 ? "" : "s"}`;
+const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const rowsText = (n) => counted(n, "row");
 const cut = (text, length) => (text.length > length ? text.slice(0, length - 1) + "…" : text);
 const cutLeft = (text, length) => (text.length > length ? "…" + text.slice(1 - length) : text);
 // The rows of a node, and their weight if it is lower because of parts of rows.

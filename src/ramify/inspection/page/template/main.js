@@ -20,7 +20,7 @@ class App {
 
   fillHeader() {
     const { model } = this;
-    const facts = [model.kind, `${model.labels.length.toLocaleString("en")} labels`, `${model.features.length} features`];
+    const facts = [model.kind, counted(model.labels.length, "label"), counted(model.features.length, "feature")];
     if (model.nTrees > 1) facts.push(`${model.nTrees} trees`);
     document.getElementById("facts").textContent = facts.join(" · ");
     const select = document.getElementById("tree-select");

@@ -27,7 +27,7 @@ class RelatedPane {
       "stroke-width": (1 + 4 * part(accuracy)).toFixed(1), "stroke-opacity": (0.3 + 0.7 * part(accuracy)).toFixed(2),
     }, s("title", { text: `${labels[related.label[one]]} and ${labels[related.label[other]]}: ${fine(accuracy)}` })));
     const nodes = related.label.map((label, k) => this.node(label, related.group[k], related.share[k], x[k], y[k], radius(k)));
-    const groups = `${labels.length} labels in ${related.groups} group${related.groups === 1 ? "" : "s"}`;
+    const groups = `${counted(labels.length, "label")} in ${counted(related.groups, "group")}`;
     const leftOut = related.leftOut ? `, the ${related.label.length} most frequent shown` : "";
     this.element.replaceChildren(
       h("h2", { text: groups + leftOut }),
