@@ -158,7 +158,9 @@ def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
 
 
 def _difference_words(test: FriedmanResult, which: str = "a") -> str:
-    statistic = f"Iman–Davenport F({test.df[0]}, {test.df[1]}) = {_number(test.f)}"
+    statistic = f"Iman–Davenport F({test.df[0]}, {test.df[1]}) = {test.f:.2f}"
+    if not np.isfinite(test.f):  # which is no figure to read
+        statistic = "all have the same order"
     return f"Friedman's test finds {which} difference ({statistic}, {p_words(test.p_value)})."
 
 
@@ -193,10 +195,6 @@ def _pair_words(scores: NDArray[np.float64], titles: list[str], better: bool, sc
     if not gain.any():
         return f"{titles[0]} and {titles[1]} have the same results on all {len(gain)} {scope}."
     return f"{text} (Wilcoxon's test: {p_words(wilcoxon(scores[:, 0], scores[:, 1]).p_value)})."
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else "∞"
 
 
 def p_words(p: float) -> str:
