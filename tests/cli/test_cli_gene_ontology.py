@@ -170,7 +170,10 @@ def test_evidence_min_count_and_row_ids(folder: Path) -> None:
         ),
         ((*TRAIN, "--namespace", "XX"), "namespace must be one of the namespaces"),
         ((*TRAIN, "--limit", "max_bytes=2000"), "genes.gaf: the size of the content in bytes"),
-        (("evaluate", "t.tsv", "t.tsv", "--cafa"), "--cafa requires --ontology"),
+        (
+            ("evaluate", "t.tsv", "t.tsv", "--cafa"),
+            "pass the terms with --ontology",
+        ),
         (("predict", "m", "t.tsv", "--format", "cafa"), "--format must be cafa, with a file in"),
         (
             ("predict", "m", "t.tsv", "--format", "cafa", "-o", "p", "--threshold", 0.5),
@@ -192,3 +195,30 @@ def test_mistakes_are_explained(folder: Path, arguments, message: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_annotations_are_evaluated_without_the_option_cafa(folder: Path) -> None:
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0
+    of_model = ("evaluate", "m.ramify", "test.csv", "--annotations", "genes.gaf")
+    for command in ((*of_model, "--ontology", "go.obo"), ("evaluate", "p.tsv", "genes.gaf",
+                                                          "--ontology", "go.obo")):  # fmt: skip
+        told = run(*command, "--json")
+        assert told.exit_code == 0, told.output
+        assert "evaluated with the measures of CAFA" in told.stderr
+        found, expected = (json.loads(r.stdout) for r in (told, run(*command, "--cafa", "--json")))
+        assert found == expected
+
+
+def test_evaluate_says_what_annotations_need(folder: Path) -> None:
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0
+    told = run("evaluate", "p.tsv", "genes.gaf")
+    assert told.exit_code == 2
+    assert "p.tsv lists predicted terms, not a model" in told.output
+    assert "pass the terms with --ontology" in told.output
+    told = run("evaluate", "m.ramify", "test-genes.gaf")
+    assert told.exit_code == 2
+    assert "is a file of annotations. Pass it with --annotations" in told.output
+    alone = run("evaluate", "m.ramify", "test.csv", "--annotations", "genes.gaf")
+    assert "--ontology is required" in alone.output

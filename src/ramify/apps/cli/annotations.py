@@ -176,7 +176,7 @@ def evaluate_cafa(
 ) -> tuple[dict[str, ProteinCurve], list[str]]:
     """Evaluate a file of predictions, or a model and a table of features."""
     if chosen.ontology is None:
-        raise ValueError("--cafa requires --ontology. Pass an OBO file.")
+        raise ValueError("--ontology is required to evaluate annotations. Pass an OBO file.")
     ontology = Ontology.from_obo(chosen.ontology)
     is_model = is_zipfile(predictions)
     if not is_model:

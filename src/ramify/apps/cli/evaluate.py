@@ -50,6 +50,8 @@ def evaluate(
         raise ValueError(f"--out must be a folder, got the file {out}. Pass another name.")
     check_exists(model, data, annotations.annotations, annotations.ontology)
     check_exists(cafa.information, cafa.known, cafa.terms)
+    from zipfile import is_zipfile
+
     from rich.console import Console
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
@@ -57,11 +59,13 @@ def evaluate(
     from ramify.apps.predicting import load_classifier, remembered_settings
     from ramify.apps.reading.any_file import check_has_ids
 
-    if cafa.cafa:
-        from zipfile import is_zipfile
-
+    has_model = is_zipfile(model)
+    _check_files(model, data, annotations, has_model=has_model)
+    if cafa.cafa or annotations.annotations or annotations.ontology:
+        if not cafa.cafa:
+            say("Note: annotations are evaluated with the measures of CAFA, as with --cafa")
         given = replace(files.settings(), id_column=annotations.id_column)
-        if is_zipfile(model):
+        if has_model:
             given = given.over(remembered_settings(model))
         reading = given.unlabelled(files.limits())
         _evaluate_cafa(model, data, annotations, cafa, reading, out=out, as_json=as_json)
@@ -80,6 +84,43 @@ def evaluate(
         print_json(evaluation_facts(summary, written))
     else:
         print_evaluation(Console(), summary, written)
+
+
+def _check_files(
+    model: Path, data: Path, annotations: AnnotationOptions, *, has_model: bool
+) -> None:
+    """Refuse files in the wrong place, which would be read as something else."""
+    if not has_model and annotations.ontology is None and _lists_scores(_first_line(model)):
+        raise ValueError(
+            f"{model} lists predicted terms, not a model. To compare it with the annotations "
+            f"{data}, pass the terms with --ontology, an OBO file."
+        )
+    declares = _first_line(data).startswith(("!gaf-version", "!gpa-version", "!gpad-version"))
+    if has_model and annotations.annotations is None and declares:
+        raise ValueError(
+            f"{data} is a file of annotations. Pass it with --annotations, its terms with "
+            "--ontology, and a table with the features of the rows as DATA."
+        )
+
+
+def _lists_scores(line: str) -> bool:
+    """Return whether a line has a target, a term and a score."""
+    cells = line.split()
+    try:
+        return len(cells) == 3 and 0 <= float(cells[2]) <= 1
+    except ValueError:
+        return False
+
+
+def _first_line(path: Path) -> str:
+    """Return the first line of a text file; empty if it is not one."""
+    from ramify.io.errors import FormatError
+    from ramify.io.files import numbered_lines
+
+    try:
+        return next((line for _, line in numbered_lines(path)), "")
+    except FormatError:
+        return ""
 
 
 def _evaluate_cafa(
