@@ -310,6 +310,28 @@ def test_data_sets_are_listed() -> None:
     assert "cellcycle_FUN" in run("datasets").output
 
 
+def test_a_data_set_is_described_without_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a download")
+
+    monkeypatch.setattr("ramify.datasets.fetching._download", refuse)
+    monkeypatch.setenv("RAMIFY_CACHE", str(tmp_path))
+    monkeypatch.delenv("RAMIFY_DATA", raising=False)
+    result = run("datasets", "cellcycle_FUN")
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("cellcycle_FUN: ")
+    facts = json.loads(run("datasets", "cellcycle_FUN", "--json").output)
+    assert facts["files"] == []
+    monkeypatch.setattr(
+        "ramify.datasets.fetching._download", lambda file, cache: cache / file.path
+    )
+    fetched = run("datasets", "cellcycle_FUN", "--download").output.split()
+    assert str(tmp_path / "cellcycle_FUN" / "cellcycle_FUN.train.arff.gz") in fetched
+    assert run("datasets", "--download").exit_code == 2
+
+
 @requires_data
 def test_an_arff_file_of_clus(tmp_path: Path) -> None:
     from tests.support.clus_data import DATA

@@ -17,18 +17,31 @@ COLUMNS = ("name", "domain", "rows", "features", "labels", "hierarchy", "depth")
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to describe.")] = None,
     *,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download the files of NAME and print their paths.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the public data sets, or describe one."""
+    """List the public data sets, or describe one.
+
+    ``ramify datasets cellcycle_FUN --download``
+    """
     from ramify.datasets.registry import find_entry, list_datasets
 
-    if name is not None:
-        find_entry(name)
-        from ramify.datasets import fetch
-
-        typer.echo(fetch(name).description)
-        return
+    if download and name is None:
+        raise ValueError("--download requires the name of a data set. Run ramify datasets.")
     found = [entry._asdict() for entry in list_datasets()]
+    if name is not None:
+        from ramify.datasets.fetching import describe, locate
+
+        entry = find_entry(name)
+        paths = [str(locate(file)) for file in entry.needed] if download else []
+        if as_json:
+            (facts,) = (one for one in found if one["name"] == name)
+            print_json({**facts, "description": describe(entry), "files": paths})
+        else:
+            typer.echo("\n".join([describe(entry), *paths]))
+        return
     if as_json:
         print_json(found)
         return
