@@ -50,3 +50,14 @@ def test_models_without_trees_say_what_to_do(table: Path) -> None:
     result = run("explain", path, table, "--row", "P3")
     assert result.exit_code == 2
     assert "Traceback" not in result.output
+
+
+def test_a_label_is_named_by_the_end_of_its_path(model: Path, table: Path) -> None:
+    shown = run("explain", model, table, "--row", "P25", "--label", "Owl")
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.splitlines()[-1].split()[0] == "bird/owl"
+    assert "bird/owl   ·  1.00" in run("tree", model, "--label", "owl").output
+    assert run("rules", model, "--label", "owl").output.startswith("bird/owl: precision")
+    unknown = run("tree", model, "--label", "howl")
+    assert unknown.exit_code == 2
+    assert "unknown label 'howl'" in unknown.output

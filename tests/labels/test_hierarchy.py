@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -200,3 +201,41 @@ def test_edges_or_labels_alone_name_the_constructors():
             TypeError, match=r"Hierarchy.from_edges for pairs.*from_paths.*from_la"
         ):
             Hierarchy(wrong)
+
+
+SPECIES = Hierarchy.from_paths(
+    ["animal/otter/Lutra lutra", "animal/cat", "toy/cat", "toy/Cat", "animal/wildcat"]
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Lutra lutra", "animal/otter/Lutra lutra"),
+        ("lutra LUTRA", "animal/otter/Lutra lutra"),
+        ("otter/Lutra lutra", "animal/otter/Lutra lutra"),
+        ("Cat", "toy/Cat"),
+        ("wildcat", "animal/wildcat"),
+        ("animal/cat", "animal/cat"),
+        ("animal", "animal"),
+    ],
+)
+def test_a_label_is_found_by_the_end_of_its_path(name: str, label: str) -> None:
+    assert SPECIES.find(name) == label
+
+
+def test_a_name_of_several_labels_lists_them() -> None:
+    message = "'cat' is ambiguous: 2 labels end in it, 'animal/cat', 'toy/cat'. Pass more of its"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        SPECIES.find("cat")
+
+
+def test_a_name_of_no_label_suggests_a_similar_one() -> None:
+    with pytest.raises(ValueError, match=r"unknown label 'oter/Lutra lutra'.* Did you mean"):
+        SPECIES.find("oter/Lutra lutra")
+
+
+def test_aliases_and_numbers_are_found() -> None:
+    assert Hierarchy.from_labels([1, 11]).find("11") == 11
+    graph = Hierarchy(["a", "b"], ([0, 0, 1], [0]), aliases={"old": "b"})
+    assert graph.find("old") == "b"

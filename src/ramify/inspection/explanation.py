@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._messages import import_extra
+from ramify._messages import counted, import_extra
 from ramify._validation import Label
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.summary import as_trees, check_labels, read_rows, summarise_trees
-from ramify.inspection.text import count_rows
 from ramify.inspection.tree_paths import Step, TreePath, add_moves, follow_row
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
@@ -85,7 +84,7 @@ class Explanation:
         dict of str to float
             By feature name; features that the row's paths do not test are left out.
         """
-        column = self.contributions[:, self.hierarchy.index(label)]
+        column = self.contributions[:, self.hierarchy.index(self.hierarchy.find(label))]
         order = np.argsort(-np.abs(column), kind="stable")
         names = self.features.names
         return {names[j]: float(column[j]) for j in order.tolist() if column[j] != 0}
@@ -115,16 +114,17 @@ class Explanation:
         str
             The path, test by test, for one tree; the largest contributions for several.
         """
-        wanted = None if labels is None else self.hierarchy.indices(labels).astype(np.int64)
+        hierarchy = self.hierarchy
+        wanted = None
+        if labels is not None:
+            wanted = hierarchy.indices(map(hierarchy.find, labels)).astype(np.int64)
         if len(self.paths) == 1:
-            lines = list(
-                path_lines(self.paths[0], self.hierarchy, self.features, wanted, max_labels)
-            )
+            lines = list(path_lines(self.paths[0], hierarchy, self.features, wanted, max_labels))
         else:
             is_margin = self.unit == "margin"
             if wanted is None:
                 least = 0.0 if is_margin else 0.5
-                wanted = predicted_labels(self.hierarchy, self.prediction, least)[:max_labels]
+                wanted = predicted_labels(hierarchy, self.prediction, least)[:max_labels]
             lines = [self._headline()]
             for label in wanted.tolist():
                 lines.extend(self._label_lines(label, max_features))
@@ -133,8 +133,8 @@ class Explanation:
     def _headline(self) -> str:
         if self.unit == "margin":
             return "sums of margins"
-        n_trees = len(self.paths)
-        return f"{n_trees} trees of groups" if self.by_group else f"mean of {n_trees} trees"
+        trees = counted(len(self.paths), "tree")
+        return f"{trees} of groups" if self.by_group else f"mean of {trees}"
 
     def _label_lines(self, label: int, max_features: int) -> Iterator[str]:
         before, after = self.baseline[label], self.prediction[label]
@@ -294,7 +294,7 @@ def path_lines(
     if not path.steps:
         yield "the tree is a single leaf: it predicts the same for all rows"
         return
-    yield f"of {count_rows(path.n_samples)}"
+    yield f"of {counted(path.n_samples, 'row')}"
     for step in path.steps:
         yield _step_line(step, features)
         if step.branch >= 0:
@@ -308,9 +308,8 @@ def _step_line(step: Step, features: FeatureNames) -> str:
     if step.branch < 0:
         return f"{part}{step.test.question}?  {name} = {value}: divided among all branches"
     answer = step.test.answer(step.branch)
-    return (
-        f"{part}{step.test.question}?  {answer}: {name} = {value}  → {count_rows(step.n_samples)}"
-    )
+    rows = counted(step.n_samples, "row")
+    return f"{part}{step.test.question}?  {answer}: {name} = {value}  → {rows}"
 
 
 def _changes(
@@ -363,5 +362,5 @@ def contribution_lines(
         yield f"   {name:<{width}}  {column[j]:+.2f}"
     rest = order[max_features:]
     if len(rest):
-        text = f"{len(rest)} other features"
+        text = counted(len(rest), "other feature")
         yield f"   {text:<{width}}  {column[rest].sum():+.2f}"

@@ -75,7 +75,7 @@ class Importances:
         ndarray of shape (n_features,)
             The importances.
         """
-        return self.by_label[:, self.hierarchy.index(label)]
+        return self.by_label[:, self.hierarchy.index(self.hierarchy.find(label))]
 
     def for_subtree(self, label: Label) -> NDArray[np.float64]:
         """Return the mean importances for a label and all its descendants.
@@ -90,6 +90,7 @@ class Importances:
         ndarray of shape (n_features,)
             Means over the labels that have importances, weighted by `label_weight`.
         """
+        label = self.hierarchy.find(label)
         inside = self.hierarchy.indices([label, *self.hierarchy.descendants(label)])
         inside = inside[~np.isnan(self.by_label[0, inside]) & (self.label_weight[inside] > 0)]
         if not len(inside):

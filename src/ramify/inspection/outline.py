@@ -77,7 +77,9 @@ def read_choice(
     labels: Sequence[Label] | None,
 ) -> LabelChoice:
     """Return a validated choice of labels from the arguments of a caller."""
-    positions = None if labels is None else tuple(hierarchy.indices(labels).tolist())
+    positions = (
+        None if labels is None else tuple(hierarchy.indices(map(hierarchy.find, labels)).tolist())
+    )
     choice = LabelChoice(threshold, min_change, max_labels, positions)
     choice.check()
     return choice

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._messages import counted
 from ramify._validation import check_number
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
 __all__ = [
-    "count_rows",
     "count_tests",
     "export_text",
     "rows_of",
@@ -106,24 +106,13 @@ def export_text(
     parts = [write_tree(tree, choice, max_depth) for tree in shown]
     hidden = len(summary.trees) - len(shown)
     if hidden:
-        parts.append(f"… {hidden} more trees\n")
+        parts.append(f"… {counted(hidden, 'more tree')}\n")
     return "\n".join(parts)
-
-
-def count_rows(n_rows: int) -> str:
-    """Format a number of rows.
-
-    Examples
-    --------
-    >>> count_rows(1), count_rows(1234)
-    ('1 row', '1,234 rows')
-    """
-    return f"{n_rows:,} row{'' if n_rows == 1 else 's'}"
 
 
 def rows_of(node: NodeSummary) -> str:
     """Format the rows of a node, and their weight if it is lower because of parts of rows."""
-    rows = count_rows(node.n_samples)
+    rows = counted(node.n_samples, "row")
     lower = node.has_parts and node.weight < _MOST_OF_ROWS * node.n_samples
     return f"{rows}, weight {node.weight:.3g}" if lower else rows
 

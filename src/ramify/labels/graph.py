@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify._messages import shorten
 from ramify._validation import Label, unknown_labels_error
 from ramify.labels.building import Rows, rows_from_lists
 
@@ -97,6 +98,26 @@ class LabelGraph:
             return self.lookup[label]
         except KeyError:
             raise unknown_labels_error([label], self.labels) from None
+
+    def find(self, name: Label, separator: str) -> Label:
+        """Return the only label with a name, or whose path ends in it."""
+        if name in self.lookup:
+            return self.labels[self.lookup[name]]
+        text = f"{separator}{name}"
+        ends = [label for label in self.labels if f"{separator}{label}".endswith(text)]
+        # Only if no label is written exactly so: "lutra lutra" for "…/Lutra lutra".
+        folded = text.casefold()
+        ends = ends or [
+            label for label in self.labels if f"{separator}{label}".casefold().endswith(folded)
+        ]
+        if not ends:
+            raise unknown_labels_error([name], self.labels)
+        if len(ends) > 1:
+            raise ValueError(
+                f"the label {name!r} is ambiguous: {len(ends)} labels end in it, {shorten(ends)}. "
+                "Pass more of its path."
+            )
+        return ends[0]
 
     def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
         """Return the positions of several labels or aliases, in the order given."""

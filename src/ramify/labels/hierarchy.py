@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify._messages import import_extra, shorten
+from ramify._messages import counted, import_extra, shorten
 from ramify._validation import Label, check_label_name
 from ramify.labels.building import (
     OrderedGraph,
@@ -385,11 +385,10 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         kind = "tree" if self.is_tree else "DAG"
-        plural = "" if self.n_labels == 1 else "s"
         levels = "flat" if self.depth == 1 else f"{kind}, {self.depth} levels"
         first = ", ".join(repr(label) for label in self.labels[:4])
         more = ", …" if self.n_labels > 4 else ""
-        return f"Hierarchy({self.n_labels} label{plural}, {levels}: {first}{more})"
+        return f"Hierarchy({counted(self.n_labels, 'label')}, {levels}: {first}{more})"
 
     def _repr_html_(self) -> str:
         outline = html.escape(self.to_text(max_labels=30))
@@ -493,6 +492,33 @@ class Hierarchy:
         array([2, 0], dtype=int32)
         """
         return self._graph.indices(labels)
+
+    def find(self, name: Label) -> Label:
+        """Return the label with a name: the label itself, an alias or the end of its path.
+
+        Parameters
+        ----------
+        name : str or int
+            A label or an alias; else the last names of a path, if only one label ends in them.
+            Upper and lower case are only distinguished if labels differ in nothing else.
+
+        Returns
+        -------
+        str or int
+            The label.
+
+        Examples
+        --------
+        >>> animals = Hierarchy.from_paths(["mammal/cat", "mammal/dog", "toy/dog"])
+        >>> animals.find("Cat"), animals.find("toy/dog")
+        ('mammal/cat', 'toy/dog')
+        >>> animals.find("dog")
+        Traceback (most recent call last):
+            ...
+        ValueError: the label 'dog' is ambiguous: 2 labels end in it, 'mammal/dog', 'toy/dog'. Pass
+        more of its path.
+        """
+        return self._graph.find(name, self.separator)
 
     def parents(self, label: Label) -> tuple[Label, ...]:
         """Return the parents of a label; none for a top-level label.

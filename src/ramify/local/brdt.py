@@ -289,7 +289,7 @@ class BRDTClassifier(LocalClassifier):
             The fitted tree; its features are the labels.
         """
         check_is_fitted(self)
-        model = self.relation_models_[self.hierarchy_.labels[self.hierarchy_.index(label)]]
+        model = self.relation_models_[self.hierarchy_.find(label)]
         fitted = name_tree(self._relation_tree(), model.estimator, [label])
         n_labels = self.hierarchy_.n_labels
         fitted.n_features_in_ = n_labels

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramify._messages import did_you_mean, import_extra
+from ramify._messages import counted, did_you_mean, import_extra
 from ramify.apps.cli.options import (
     AsJson,
     DataFile,
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from ramify.inspection import ModelSummary, RuleSet
     from ramify.io.tables import Table
 
+LabelNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        "-l",
+        help="Only show this label, by its path or the end of it, e.g. owl; repeatable.",
+    ),
+]
+
 # ---- ramify tree ----------------------------------------------------------------------------
 
 
@@ -41,6 +50,7 @@ def tree(
     max_depth: Annotated[
         int | None, typer.Option(min=0, help="Deepest tests to print (default: all).")
     ] = None,
+    label: LabelNames = None,
     threshold: Threshold = 0.5,
     as_json: AsJson = False,
 ) -> None:
@@ -63,7 +73,7 @@ def tree(
             f"got {number}."
         )
     chosen = summary.trees[number - 1]
-    choice = read_choice(summary.hierarchy, threshold, 0.35, None, None)
+    choice = read_choice(summary.hierarchy, threshold, 0.35, None, label or None)
     facts = _tree_facts(fitted, summary, number)
     if as_json:
         print_json(facts)
@@ -102,8 +112,9 @@ def _tree_facts(fitted: Any, summary: ModelSummary, number: int) -> dict[str, An
 def _size_line(facts: dict[str, Any]) -> str:
     which = f", tree {facts['number']} of {facts['trees']}" if facts["trees"] > 1 else ""
     return (
-        f"{facts['model']}{which}: {facts['nodes']:,} nodes, {facts['leaves']:,} leaves, depth "
-        f"{facts['depth']}, {facts['rows']:,} training rows"
+        f"{facts['model']}{which}: {counted(facts['nodes'], 'node')}, "
+        f"{counted(facts['leaves'], 'leaf', 'leaves')}, depth {facts['depth']}, "
+        f"{counted(facts['rows'], 'training row')}"
     )
 
 
@@ -114,10 +125,7 @@ def _size_line(facts: dict[str, Any]) -> str:
 def rules(
     model: ModelFile,
     *,
-    label: Annotated[
-        list[str] | None,
-        typer.Option("--label", "-l", help="Only print rules for this label; repeatable."),
-    ] = None,
+    label: LabelNames = None,
     best: Annotated[
         int, typer.Option("--best", "-n", min=1, help="Number of rules to print.")
     ] = 20,
@@ -138,7 +146,7 @@ def rules(
     elif not label:
         typer.echo(found.to_text(threshold=threshold, n_best=best), nl=False)
     for name in [] if as_json else label or []:
-        typer.echo(f"{name}: precision, lift, coverage × lift")
+        typer.echo(f"{found.hierarchy.find(name)}: precision, lift, coverage × lift")
         for entry in found.for_label(name, best):
             figures = f"{entry.precision:6.2f}  {entry.lift:6.1f}  {entry.score:6.2f}"
             typer.echo(f"{figures}  IF {entry.rule.to_text()}")
@@ -166,6 +174,7 @@ def explain(
         str,
         typer.Option("--row", "-r", help="The row: its identifier, or its number, from 0."),
     ] = "0",
+    label: LabelNames = None,
     files: FileOptions,
     ids: IdColumns = None,
 ) -> None:
@@ -204,7 +213,7 @@ def explain(
     for name, score in zip(names[0], scores[0], strict=True):
         if score > 0:
             typer.echo(f"  {score:.3f}  {name}")
-    typer.echo(f"\n{found.to_text()}", nl=False)
+    typer.echo(f"\n{found.to_text(labels=label or None)}", nl=False)
 
 
 def _find_row(row: str, names: Any, table: Table, data: Path) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._messages import counted
 from ramify._validation import Label, check_same_length
 from ramify.inspection.outline import LabelChoice
 from ramify.inspection.rulesets.extraction import (
@@ -75,8 +76,7 @@ class RuleSet(Sequence[Rule]):
         return len(self._rules)
 
     def __repr__(self) -> str:
-        plural = "" if len(self) == 1 else "s"
-        return f"<{len(self)} rule{plural} of a {self._summary.kind}>"
+        return f"<{counted(len(self), 'rule')} of a {self._summary.kind}>"
 
     def for_label(self, label: Label, n_best: int | None = None) -> list[LabelRule]:
         """Return the rules in favour of a label, best first.
@@ -93,6 +93,7 @@ class RuleSet(Sequence[Rule]):
         list of LabelRule
             The rules with a lift above 1, sorted by coverage × lift and then by precision.
         """
+        label = self.hierarchy.find(label)
         position = self.hierarchy.index(label)
         prior = float(self.prior[position])
         found = []
@@ -212,7 +213,7 @@ class RuleSet(Sequence[Rule]):
         if label is None:
             concluding = [rule for rule in self if (rule.precision >= min_precision).any()]
             return json_of_rules(concluding[:n_best], self.hierarchy, self.prior, min_precision)
-        position = int(self.hierarchy.index(label))
+        position = int(self.hierarchy.index(self.hierarchy.find(label)))
         found = [e.rule for e in self.for_label(label) if e.precision >= min_precision]
         return json_of_rules(found[:n_best], self.hierarchy, self.prior, min_precision, position)
 
@@ -285,13 +286,17 @@ def rules(
                 "shares of rows. Pass rows to measure its rules on, e.g. the training rows."
             )
         return _boosted_rules(model, summary, X, y, labels)
-    wanted = None if labels is None else np.sort(summary.hierarchy.indices(labels))
+    wanted = None if labels is None else np.sort(_positions(summary.hierarchy, labels))
     found = [rule for tree in summary.trees for rule in read_rules(tree, wanted)]
     if deduplicate and len(summary.trees) > 1:
         found = merge_equal(found, by_tree=summary.combination != "mean")
     if X is None:
         return RuleSet(found, model, summary, root_prior(summary))
     return _measured(found, model, summary, X, y)
+
+
+def _positions(hierarchy: Hierarchy, labels: Iterable[Label]) -> NDArray[np.int32]:
+    return hierarchy.indices(map(hierarchy.find, labels))
 
 
 def _measured(found: Iterable[Rule], model: Any, summary: ModelSummary, X: Any, y: Any) -> RuleSet:
@@ -313,7 +318,7 @@ def _boosted_rules(
 ) -> RuleSet:
     """Return the leaves of boosted trees as rules about the labels, measured on given rows."""
     hierarchy = model.hierarchy_
-    wanted = range(hierarchy.n_labels) if labels is None else sorted(hierarchy.indices(labels))
+    wanted = range(hierarchy.n_labels) if labels is None else sorted(_positions(hierarchy, labels))
     positions = np.array(wanted, dtype=np.int64)
     found = [
         replace(rule, labels=positions)
