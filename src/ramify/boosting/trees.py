@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.tree_models import ModelTree
 from ramify.labels.hierarchy import Hierarchy
+from ramify.saving.boosted_trees import join_arrays
 
 __all__ = ["name_label_sets", "read_boosted"]
 
@@ -31,39 +33,53 @@ def name_label_sets(sets: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> H
 
 
 def read_boosted(trees: _core.BoostedTrees) -> Iterator[ModelTree]:
-    """Yield each tree as other trees are, with the branch of missing values in its nodes."""
-    outputs = np.arange(trees.n_outputs)
-    for number in range(len(trees)):
-        arrays: Any = trees.arrays(number)
-        missing = 1 - arrays["missing_yes"].astype(np.int64)
-        yield ModelTree(f"tree {number + 1}", _as_tree(arrays, len(outputs)), outputs, missing)
+    """Yield each tree as other trees are, with the branch of missing values in its nodes.
 
-
-def _as_tree(arrays: Any, n_outputs: int) -> _core.Tree:
-    is_test = arrays["feature"] >= 0
-    is_leaf = ~is_test
-    child = np.stack([arrays["yes"][is_test], arrays["no"][is_test]], axis=1)
-    weight = arrays["weight"]
+    The arrays of all trees are converted at once, since most trees are small.
+    """
+    arrays, n_outputs = join_arrays(trees), trees.n_outputs
+    roots = _starts(arrays["n_nodes"])
+    is_test, weight = arrays["feature"] >= 0, arrays["weight"]
+    child = np.stack([arrays["yes"], arrays["no"]], axis=1)[is_test]
+    first_node = np.repeat(roots[:-1], arrays["n_nodes"])[is_test]
     above = np.maximum(weight[is_test], np.finfo(float).tiny)
-    n_values = np.where(is_leaf, n_outputs, 0)
-    return _core.Tree(
-        {
-            "feature": arrays["feature"],
-            "threshold": arrays["threshold"],
-            "weight": weight,
-            "n_samples": np.rint(weight).astype(np.int64),
-            "impurity": np.zeros(len(is_test)),
-            "gain": arrays["gain"],
-            "child_indptr": _starts(np.where(is_test, 2, 0)),
-            "child": child.ravel().astype(np.int32),
-            "share": (weight[child] / above[:, None]).ravel(),
-            "category_indptr": arrays["category_indptr"],
-            "category_branch": 1 - arrays["category_yes"].astype(np.int32),
-            "value_indptr": _starts(n_values),
-            "value_label": np.tile(np.arange(n_outputs, dtype=np.int32), int(is_leaf.sum())),
-            "value": arrays["value"].astype(np.float64),
-        }
-    )
+    of_nodes = {
+        "feature": arrays["feature"],
+        "threshold": arrays["threshold"],
+        "weight": weight,
+        "n_samples": np.rint(weight).astype(np.int64),
+        "impurity": np.zeros(len(weight)),
+        "gain": arrays["gain"],
+    }
+    n_values = np.where(is_test, 0, n_outputs)
+    of_parts = {  # arrays with several elements per node, and where those of a node start
+        "child": (
+            _starts(np.where(is_test, 2, 0)),
+            {
+                "child": child.ravel(),
+                "share": (weight[child + first_node[:, None]] / above[:, None]).ravel(),
+            },
+        ),
+        "category": (
+            _starts(arrays["n_categories"]),
+            {"category_branch": 1 - arrays["category_yes"].astype(np.int32)},
+        ),
+        "value": (
+            _starts(n_values),
+            {
+                "value_label": np.tile(np.arange(n_outputs, dtype=np.int32), (~is_test).sum()),
+                "value": arrays["value"].astype(np.float64),
+            },
+        ),
+    }
+    missing, outputs = 1 - arrays["missing_yes"].astype(np.int64), np.arange(n_outputs)
+    for number, (begin, end) in enumerate(pairwise(roots.tolist())):
+        tree: dict[str, object] = {name: array[begin:end] for name, array in of_nodes.items()}
+        for name, (starts, joined) in of_parts.items():
+            first, last = starts[begin], starts[end]
+            tree[f"{name}_indptr"] = starts[begin : end + 1] - first
+            tree |= {key: array[first:last] for key, array in joined.items()}
+        yield ModelTree(f"tree {number + 1}", _core.Tree(tree), outputs, missing[begin:end])
 
 
 def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:

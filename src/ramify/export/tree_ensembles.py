@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,20 +62,17 @@ def add_ensemble(
 
 def _with_a_value_per_leaf(tree: TreeNodes) -> TreeNodes:
     """Give leaves that predict nothing the value 0 for the first output."""
-    empty = np.setdiff1d(np.flatnonzero(tree.is_leaf), tree.value_node)
-    if not empty.size:
+    is_empty = tree.is_leaf.copy()
+    is_empty[tree.value_node] = False
+    if not is_empty.any():
         return tree
+    empty = np.flatnonzero(is_empty)
     zeros = np.zeros(len(empty))
-    return TreeNodes(
-        tree.feature,
-        tree.below,
-        tree.above,
-        tree.limit,
-        tree.is_leaf,
-        tree.missing_below,
-        np.concatenate([tree.value_node, empty]),
-        np.concatenate([tree.value_output, zeros.astype(np.int64)]),
-        np.concatenate([tree.value, zeros]),
+    return replace(
+        tree,
+        value_node=np.concatenate([tree.value_node, empty]),
+        value_output=np.concatenate([tree.value_output, zeros.astype(np.int64)]),
+        value=np.concatenate([tree.value, zeros]),
     )
 
 
@@ -161,12 +158,13 @@ def tree_nodes(
     `missing_branch`: where missing values go in each node. If None, those of nominal tests go to a
     leaf of their own, which predicts 1 for one more output.
     """
-    is_test = tree.feature >= 0
-    first = tree.child_indptr[:-1]
-    nodes = _NodeList(is_test, tree.feature, tree.threshold, dtype)
+    feature = tree.feature
+    is_test = feature >= 0
+    nodes = _NodeList(is_test, feature, tree.threshold, dtype)
     numeric = is_test & (np.diff(tree.category_indptr) == 0)
-    nodes.above[numeric] = tree.child[first[numeric]]
-    nodes.below[numeric] = tree.child[first[numeric] + 1]
+    first = tree.child_indptr[:-1][numeric]
+    nodes.above[numeric] = tree.child[first]
+    nodes.below[numeric] = tree.child[first + 1]
     if missing_branch is not None:
         nodes.missing_below[numeric] = missing_branch[numeric] == 1
     unknown: list[int] = []
@@ -180,12 +178,13 @@ def tree_nodes(
             otherwise = int(children[missing_branch[node]])
         next_nodes = [int(children[b]) if b >= 0 else otherwise for b in codes.tolist()]
         nodes.chain(node, next_nodes, otherwise)
-    kept = tree.value != 0
+    value = tree.value
+    kept = value != 0
     value_node = np.repeat(np.arange(len(is_test)), np.diff(tree.value_indptr))
     return nodes.finish(
-        np.concatenate([value_node[kept], np.array(unknown, dtype=np.int64)]),
-        np.concatenate([tree.value_label[kept], np.full(len(unknown), n_outputs)]),
-        np.concatenate([tree.value[kept], np.ones(len(unknown))]),
+        np.append(value_node[kept], np.array(unknown, dtype=np.int64)),
+        np.append(tree.value_label[kept].astype(np.int64), np.full(len(unknown), n_outputs)),
+        np.append(value[kept], np.ones(len(unknown))),
     )
 
 
@@ -206,10 +205,11 @@ class _NodeList:
         self.above = np.zeros(len(is_test), dtype=np.int64)
         self.below = np.zeros(len(is_test), dtype=np.int64)
         self.missing_below = np.zeros(len(is_test), dtype=bool)
-        self._added: list[tuple[bool, int, Any, int, int]] = []
+        # The feature, the nodes below and above, the limit, is_leaf and missing_below of a node.
+        self._added: list[tuple[int, int, int, Any, bool, bool]] = []
 
     def add_leaf(self) -> int:
-        self._added.append((True, 0, 0.0, 0, 0))
+        self._added.append((0, 0, 0, 0.0, True, False))
         return len(self.is_leaf) + len(self._added) - 1
 
     def chain(self, node: int, next_nodes: Sequence[int], otherwise: int) -> None:
@@ -236,23 +236,30 @@ class _NodeList:
             if k == 0:
                 self.limit[node], self.below[node], self.above[node] = limit, target, following
             else:
-                self._added.append((False, feature, limit, target, following))
+                self._added.append((feature, target, following, limit, False, False))
 
     def finish(
-        self, value_node: NDArray[Any], value_output: NDArray[Any], value: NDArray[Any]
+        self,
+        value_node: NDArray[np.int64],
+        value_output: NDArray[np.int64],
+        value: NDArray[np.float64],
     ) -> TreeNodes:
-        is_leaf, feature, limit, below, above = (
-            np.array([row[k] for row in self._added]) for k in range(5)
+        found = TreeNodes(
+            self.feature,
+            self.below,
+            self.above,
+            self.limit,
+            self.is_leaf,
+            self.missing_below,
+            value_node,
+            value_output,
+            value,
         )
-        n_added = len(self._added)
-        return TreeNodes(
-            np.concatenate([self.feature, feature]).astype(np.int64),
-            np.concatenate([self.below, below]).astype(np.int64),
-            np.concatenate([self.above, above]).astype(np.int64),
-            np.concatenate([self.limit, limit]).astype(self.dtype),
-            np.concatenate([self.is_leaf, is_leaf]).astype(bool),
-            np.concatenate([self.missing_below, np.zeros(n_added, dtype=bool)]),
-            value_node.astype(np.int64),
-            value_output.astype(np.int64),
-            value.astype(np.float64),
-        )
+        if not self._added:
+            return found
+        names = ("feature", "below", "above", "limit", "is_leaf", "missing_below")
+        longer: dict[str, Any] = {}
+        for name, added in zip(names, zip(*self._added, strict=True), strict=True):
+            array = getattr(found, name)
+            longer[name] = np.append(array, np.array(added, dtype=array.dtype))
+        return replace(found, **longer)

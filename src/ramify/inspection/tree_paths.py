@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify import _core
 from ramify._base.tree_models import ModelTree
 from ramify.inspection.node_tests import NodeTest
 from ramify.inspection.summary import TreeSummary
@@ -118,47 +117,93 @@ def add_moves(
     """Add the values at the roots to the baseline, and the moves by tests to the contributions.
 
     A test moves the mean value of the leaves below its node to that of the leaves below the branch
-    that the row takes. The sum of the moves and the values at the roots is the margin.
+    that the row takes. The sum of the moves and the values at the roots is the margin. The row
+    goes down all trees at the same time.
     """
-    for one in trees:
-        values = _mean_values(one.tree, len(baseline))
-        baseline += values[0]
-        for feature, node, child in _branches(one, row):
-            contributions[feature] += values[child] - values[node]
+    nodes = _join_nodes(trees)
+    values = _mean_values(nodes, len(baseline))
+    for value in values[nodes.roots]:
+        baseline += value
+    steps: list[tuple[int, int]] = []
+    reached = nodes.roots
+    while (tests := reached[nodes.is_test[reached]]).size:
+        reached = nodes.child[tests, _branches(nodes, tests, row)]
+        steps += zip(tests.tolist(), reached.tolist(), strict=True)
+    if steps:
+        before, after = np.array(sorted(steps)).T  # tree by tree, from the root down
+        np.add.at(contributions, nodes.feature[before], values[after] - values[before])
 
 
-def _mean_values(tree: _core.Tree, n_outputs: int) -> NDArray[np.float64]:
-    """Return the values of leaves, and the weighted means of those below other nodes.
+@dataclass(frozen=True)
+class _BoostedNodes:
+    """The nodes of all trees, numbered consecutively; children have larger numbers."""
 
-    The leaves of boosted trees have values for all outputs, and their tests two branches.
-    """
-    is_leaf = tree.feature < 0
-    values = np.empty((len(is_leaf), n_outputs))
-    values[is_leaf] = tree.value.reshape(-1, n_outputs)
-    tests = np.flatnonzero(~is_leaf).tolist()
-    branches = zip(
-        tests, tree.child.reshape(-1, 2).tolist(), tree.share.reshape(-1, 2).tolist(), strict=True
+    roots: NDArray[np.int64]
+    is_test: NDArray[np.bool_]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    missing_branch: NDArray[np.int64]
+    child: NDArray[np.int64]  # the two branches of tests; 0 in leaves
+    share: NDArray[np.float64]  # the parts of the rows in these branches
+    first_code: NDArray[np.int64]  # where the codes of a nominal test start in `code_branch`
+    n_codes: NDArray[np.int64]  # 0: a numeric test or a leaf
+    code_branch: NDArray[np.int32]
+    value: NDArray[np.float64]  # all outputs of each leaf
+
+
+def _join_nodes(models: Sequence[ModelTree]) -> _BoostedNodes:
+    trees = [one.tree for one in models]
+    feature = np.concatenate([tree.feature for tree in trees])
+    is_test = feature >= 0
+    sizes = np.array([len(tree.feature) for tree in trees])
+    roots = np.cumsum(sizes) - sizes
+    children = np.concatenate([tree.child for tree in trees]).reshape(-1, 2)
+    child, share = np.zeros((len(feature), 2), dtype=np.int64), np.zeros((len(feature), 2))
+    child[is_test] = children + np.repeat(roots, sizes)[is_test, None]
+    share[is_test] = np.concatenate([tree.share for tree in trees]).reshape(-1, 2)
+    n_codes = np.concatenate([np.diff(tree.category_indptr) for tree in trees])
+    return _BoostedNodes(
+        roots,
+        is_test,
+        feature,
+        np.concatenate([tree.threshold for tree in trees]),
+        np.concatenate([one.missing_branch for one in models if one.missing_branch is not None]),
+        child,
+        share,
+        np.cumsum(n_codes) - n_codes,
+        n_codes,
+        np.concatenate([tree.category_branch for tree in trees]),
+        np.concatenate([tree.value for tree in trees]),
     )
-    for node, (first, second), (part, rest) in reversed(list(branches)):  # children come later
-        values[node] = part * values[first] + rest * values[second]
+
+
+def _mean_values(nodes: _BoostedNodes, n_outputs: int) -> NDArray[np.float64]:
+    """Return the values of leaves, and the weighted means of those below other nodes."""
+    values = np.empty((len(nodes.feature), n_outputs))
+    values[~nodes.is_test] = nodes.value.reshape(-1, n_outputs)
+    levels = [nodes.roots]
+    while levels[-1].size:
+        tests = levels[-1] = levels[-1][nodes.is_test[levels[-1]]]
+        levels.append(nodes.child[tests].ravel())
+    for tests in reversed(levels):
+        first, second = nodes.child[tests].T
+        part, rest = nodes.share[tests].T[:, :, None]
+        values[tests] = part * values[first] + rest * values[second]
     return values
 
 
-def _branches(one: ModelTree, row: NDArray[np.float64]) -> Iterator[tuple[int, int, int]]:
-    """Yield the feature, the node and the child of every test on the path of a row."""
-    tree, missing = one.tree, one.missing_branch
-    assert missing is not None  # noqa: S101 (for the type checker)
-    features, starts, node = tree.feature, tree.category_indptr, 0
-    while features[node] >= 0:
-        feature, branch = int(features[node]), int(missing[node])
-        value, codes = float(row[feature]), tree.category_branch[starts[node] : starts[node + 1]]
-        if len(codes):
-            branch = int(codes[int(value)]) if 0 <= value < len(codes) else branch
-        elif not np.isnan(value):
-            branch = 0 if value > tree.threshold[node] else 1
-        child = int(tree.child[tree.child_indptr[node] + branch])
-        yield feature, node, child
-        node = child
+def _branches(
+    nodes: _BoostedNodes, tests: NDArray[np.int64], row: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the branches that a row takes at some tests."""
+    value, n_codes = row[nodes.feature[tests]], nodes.n_codes[tests]
+    branches = np.where(value > nodes.threshold[tests], 0, 1)
+    with np.errstate(invalid="ignore"):
+        known = np.where(n_codes > 0, (value >= 0) & (value < n_codes), ~np.isnan(value))
+    nominal = known & (n_codes > 0)
+    codes = nodes.first_code[tests[nominal]] + value[nominal].astype(np.int64)
+    branches[nominal] = nodes.code_branch[codes]
+    return np.where(known, branches, nodes.missing_branch[tests])
 
 
 # ---- training errors, from the shares in leaves ---------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ramify._schema import Array, Sizes, Whole
 from ramify.saving.container import DamageError
 from ramify.saving.values import Decoder, Encoder, Kind
 
-__all__ = ["BOOSTED_TREES"]
+__all__ = ["BOOSTED_TREES", "join_arrays"]
 
 # The arrays of a tree that are saved as they are, with one element per node.
 _OF_NODES = {
@@ -27,25 +28,31 @@ _OF_NODES = {
 _MAX_SIZE = 2**48  # far above any real size, and within the integers of the core
 
 
-def _encode(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    trees = [value.arrays(number) for number in range(len(value))]
-    n_nodes = np.array([len(tree["feature"]) for tree in trees], dtype=np.int64)
-    joined = {
-        name: _join([tree[name] for tree in trees], kind) for name, kind in _OF_NODES.items()
+def join_arrays(trees: _core.BoostedTrees) -> dict[str, NDArray[Any]]:
+    """Return each array of all trees, one tree after the other, and the numbers of their nodes."""
+    parts: list[Any] = [trees.arrays(number) for number in range(len(trees))]
+
+    def join(kind: str, arrays: Iterable[NDArray[Any]]) -> NDArray[Any]:
+        return np.concatenate([np.zeros(0, dtype=kind), *arrays])
+
+    return {
+        **{name: join(kind, (p[name] for p in parts)) for name, kind in _OF_NODES.items()},
+        "n_categories": join("i8", (np.diff(part["category_indptr"]) for part in parts)),
+        "category_yes": join("u1", (part["category_yes"] for part in parts)),
+        "value": join("f4", (part["value"] for part in parts)),
+        "n_nodes": np.array([len(part["feature"]) for part in parts], dtype=np.int64),
     }
-    joined["n_categories"] = _join([np.diff(tree["category_indptr"]) for tree in trees], "i8")
-    joined["category_yes"] = _join([tree["category_yes"] for tree in trees], "u1")
-    joined["value"] = _join([tree["value"] for tree in trees], "f4")
+
+
+def _encode(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
+    joined = join_arrays(value)
+    n_nodes = joined.pop("n_nodes")
     return {
         "n_outputs": value.n_outputs,
         "n_features": value.n_features,
         "n_nodes": encoder.value(n_nodes, where),
         "arrays": {name: encoder.value(array, where) for name, array in joined.items()},
     }
-
-
-def _join(parts: list[NDArray[Any]], kind: str) -> NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype=kind), *parts])
 
 
 def _decode(decoder: Decoder, entry: dict[str, Any]) -> Any:
