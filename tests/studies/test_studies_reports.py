@@ -13,7 +13,7 @@ import pytest
 
 from ramify.apps.studies.comparing import compare_overall
 from ramify.apps.studies.findings import data_table
-from ramify.apps.studies.reports.figures import dots_svg, rank_svg
+from ramify.apps.studies.reports.figures import dots_svgs, rank_svg
 from ramify.apps.studies.reports.html_page import to_html
 from ramify.apps.studies.reports.markdown import to_markdown
 from ramify.apps.studies.reports.tables import to_latex
@@ -104,8 +104,9 @@ def test_claims_are_judged(results: StudyResults) -> None:
 
 def test_figures_are_sound_svg(results: StudyResults) -> None:
     quantities = [results.measures[0], results.quantity("fit_cpu_seconds")]
-    figure = ElementTree.fromstring(dots_svg(results, "animals", quantities))
-    circles = [part for part in figure if part.tag.endswith("circle")]
+    figures = [ElementTree.fromstring(svg) for svg in dots_svgs(results, "animals", quantities)]
+    assert all(int(figure.attrib["width"]) < 320 for figure in figures)  # the width of a phone
+    circles = [part for figure in figures for part in figure if part.tag.endswith("circle")]
     assert len(circles) == 2 * 3 * (3 + 1)
     (comparison,) = compare_overall(results, results.measures[0])
     assert comparison.nemenyi is not None
@@ -169,6 +170,28 @@ def test_the_page_in_a_browser(folder: Path, scheme: str) -> None:
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
         browser.close()
     assert problems == []
+
+
+@pytest.mark.process
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium and playwright to look at the page")
+def test_the_page_on_a_phone(folder: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    write_reports(folder)
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 390, "height": 900})
+        page.goto((folder / "report.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        ranks = page.locator("table.ranked td:last-child").first
+        names = page.locator("svg:visible text.name").all()
+        assert names
+        for part in (ranks, *names):
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 390
+            assert box["height"] >= 12  # neither clipped nor shrunk
+        browser.close()
 
 
 def test_csv_module_reads_what_was_written(results: StudyResults) -> None:

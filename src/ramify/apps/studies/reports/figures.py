@@ -15,7 +15,7 @@ from ramify.stats import NemenyiResult
 from ramify.stats.diagram import plan_diagram
 
 __all__ = [
-    "dots_svg",
+    "dots_svgs",
     "lines_svg",
     "rank_svg",
 ]
@@ -23,19 +23,22 @@ __all__ = [
 
 _INCH = 78  # the layout of rank diagrams is in inches
 _LETTER, _CAPITAL = 7.0, 9.5  # pixels of an average letter at 13 px
-_ROW = 26
-_PANEL = 250
-_GAP = 46
+_ROW = 40
+_PANEL = 260
+_EDGE = 22  # room for half a number at both ends of a panel
 _CURVE_LEFT, _CURVE_TOP, _CURVE_WIDTH, _CURVE_HEIGHT = 52.0, 14.0, 520.0, 260.0
 _COLOURS = 10
 
 
-def rank_svg(result: NemenyiResult, title: str) -> str:
-    """Draw average ranks, with the best on the right; a bar joins models that do not differ."""
+def rank_svg(result: NemenyiResult, title: str, *, narrow: bool = False) -> str:
+    """Draw average ranks, with the best on the right; a bar joins models that do not differ.
+
+    Names are at both sides; if `narrow`, they are below the axis, which then fits on a phone.
+    """
     plan = plan_diagram(result)
     k = plan.n_methods
-    margin = max(_width(name.text) for name in plan.names) + 8 * _LETTER
-    span = max(320.0, 70.0 * (k - 1))
+    longest = max(_width(name.text) for name in plan.names) + 8 * _LETTER
+    margin, span = (8.0, 300.0) if narrow else (longest, max(320.0, 70.0 * (k - 1)))
     width, top = span + 2 * margin, 62.0
 
     def x(rank: float) -> float:
@@ -54,6 +57,20 @@ def rank_svg(result: NemenyiResult, title: str) -> str:
     parts.append(_text(x(k), 14, note, "start", "tick"))
     for best, worst, height in plan.bars:
         parts.append(_line(x(worst), y(height), x(best), y(height), "bar"))
+    if narrow:
+        lowest = max((y(height) for _, _, height in plan.bars), default=top)
+        names = sorted(plan.names, key=lambda name: name.rank)
+        rows = [lowest + 24.0 * (place + 1) for place in range(k)]
+        parts += [
+            f'<path class="lead" d="M{x(name.rank):.1f} {top} V{row:.1f}"/>'
+            for name, row in zip(names, rows, strict=True)
+        ]
+        for name, row in zip(names, rows, strict=True):
+            on_right = x(name.rank) > width / 2
+            shift, anchor = (-6, "end") if on_right else (6, "start")
+            text = f"{name.text} {name.rank:.2f}"
+            parts.append(_text(x(name.rank) + shift, row, text, anchor, "name over"))
+        return _svg(width, rows[-1] + 12, title, parts)
     for name in plan.names:
         edge = x(1) + 12 if name.on_right else x(k) - 12
         path = f"M{x(name.rank):.1f} {top} V{y(name.height):.1f} H{edge:.1f}"
@@ -64,25 +81,24 @@ def rank_svg(result: NemenyiResult, title: str) -> str:
     return _svg(width, y(plan.bottom) + 16, title, parts)
 
 
-def dots_svg(results: StudyResults, data: str, quantities: Sequence[Quantity]) -> str:
-    """Draw a row for each model, best first, and a panel for each quantity with all folds."""
+def dots_svgs(results: StudyResults, data: str, quantities: Sequence[Quantity]) -> list[str]:
+    """Draw each quantity as a narrow panel, with a row for each model, best first.
+
+    The name of a model is above its dots, so that panels fit on a phone, one below the other.
+    """
     first = quantities[0]
     means = {m["name"]: results.mean(first.name, data, m["name"]) for m in results.models}
     sign = -1 if first.higher_is_better else 1
     known = [model for model in results.models if np.isfinite(means[model["name"]])]
     known.sort(key=lambda model: sign * means[model["name"]])
-    left = max((_width(model["title"]) for model in known), default=1) + 16
-    width = left + len(quantities) * (_PANEL + _GAP)
-    height = 34 + _ROW * len(known) + 26
-    parts = [
-        _text(left - 12, 34 + _ROW * (row + 0.5) + 4, model["title"], "end", "name")
-        for row, model in enumerate(known)
-    ]
-    for place, quantity in enumerate(quantities):
-        begin = left + place * (_PANEL + _GAP)
+    titles = [model["title"] for model in known]
+    figures = []
+    for quantity in quantities:
         rows = [results.folds(quantity.name, data, model["name"]) for model in known]
-        parts += _panel(begin, quantity, [row[np.isfinite(row)] for row in rows])
-    return _svg(width, height, f"{data}: {', '.join(q.title for q in quantities)}", parts)
+        parts = list(_panel(quantity, titles, [row[np.isfinite(row)] for row in rows]))
+        height = 34 + _ROW * len(known) + 26
+        figures.append(_svg(_PANEL + 2 * _EDGE, height, f"{data}: {quantity.title}", parts))
+    return figures
 
 
 def lines_svg(
@@ -155,11 +171,11 @@ def _width(text: str) -> float:
     return sum(_CAPITAL if letter.isupper() else _LETTER for letter in text)
 
 
-def _panel(begin: float, quantity: Quantity, rows: list[np.ndarray]) -> Iterator[str]:
+def _panel(quantity: Quantity, titles: list[str], rows: list[np.ndarray]) -> Iterator[str]:
     """Draw a line for each model: faint dots for folds, a strong one for the mean."""
     logs = quantity.kind in ("seconds", "nodes", "megabytes")
     values = np.concatenate(rows) if rows else np.array([])
-    yield _text(begin, 14, quantity.title, "start", "head")
+    yield _text(_EDGE, 14, quantity.title, "start", "head")
     if not values.size:
         return
     ticks = _log_ticks(values) if logs else _ticks(values)
@@ -170,14 +186,15 @@ def _panel(begin: float, quantity: Quantity, rows: list[np.ndarray]) -> Iterator
             share = math.log(max(value, low) / low) / math.log(high / low)
         else:
             share = (value - low) / (high - low)
-        return begin + _PANEL * share
+        return _EDGE + _PANEL * share
 
     bottom = 34 + _ROW * len(rows)
     for tick in ticks:
         yield _line(x(tick), 26, x(tick), bottom, "grid")
         yield _text(x(tick), bottom + 15, _short(tick), "middle", "tick")
-    for place, row in enumerate(rows):
-        y = 34 + _ROW * (place + 0.5)
+    for place, (title, row) in enumerate(zip(titles, rows, strict=True)):
+        y = 34 + _ROW * place + 28
+        yield _text(_EDGE, y - 13, title, "start", "name over")
         if row.size:
             yield _line(x(row.min()), y, x(row.max()), y, "range")
             yield from (_dot(x(value), y, 3, "fold") for value in row)

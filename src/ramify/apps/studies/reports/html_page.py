@@ -22,7 +22,7 @@ from ramify.apps.studies.findings import (
     left_out,
     score_table,
 )
-from ramify.apps.studies.reports.figures import dots_svg, lines_svg, rank_svg
+from ramify.apps.studies.reports.figures import dots_svgs, lines_svg, rank_svg
 from ramify.apps.studies.reports.markdown import FOLDS_NOTE, QUICK_NOTE, REFERENCE_NOTE
 from ramify.apps.studies.reports.reference import (
     reference_details,
@@ -52,6 +52,7 @@ name();
 """
 
 _CODE = r"<code>\1</code>"
+_RANK = "average rank"
 
 
 def to_html(results: StudyResults) -> str:
@@ -155,7 +156,10 @@ def _comparison(comparison: Comparison) -> str:
     figure = ""
     if comparison.nemenyi is not None:
         title = f"Average ranks of {comparison.group}"
-        figure = f'<div class="scroll">{rank_svg(comparison.nemenyi, title)}</div>'
+        figure = (
+            f'<div class="scroll wide">{rank_svg(comparison.nemenyi, title)}</div>'
+            f'<div class="scroll narrow">{rank_svg(comparison.nemenyi, title, narrow=True)}</div>'
+        )
     head = comparison.group[:1].upper() + comparison.group[1:]
     return f"<h3>{escape(head)}</h3>{figure}<p>{escape(comparison.words)}</p>"
 
@@ -200,7 +204,8 @@ def _drill_down(results: StudyResults) -> Iterator[str]:
         opened = " open" if place == 0 else ""
         yield f'<details class="data"{opened}><summary>{escape(data["title"])}'
         yield f'<span class="sub">{escape(winner)}</span></summary>'
-        yield f'<div class="scroll">{dots_svg(results, data["name"], quantities)}</div>'
+        figures = dots_svgs(results, data["name"], quantities)
+        yield f'<div class="panels">{"".join(figures)}</div>'
         for comparison in compare_folds(results, quantities[0], data["name"]):
             yield _comparison(comparison)
         for title, text in model_texts(results, data["name"]):
@@ -260,7 +265,9 @@ def _table(table: Table, caption: str, quantity: Quantity | None = None) -> str:
         shares = {(column, row): share for (row, column), share in shares.items()}
         table = table.upright()
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.header)
-    tight = ' class="tight"' if len(table.header) > 7 else ""
+    kinds = (("tight", len(table.header) > 7), ("ranked", table.header[-1] == _RANK))
+    named = " ".join(kind for kind, on in kinds if on)
+    attribute = f' class="{named}"' if named else ""
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>'
         + "".join(_td(cell, shares.get((row, column))) for column, cell in enumerate(cells))
@@ -269,7 +276,7 @@ def _table(table: Table, caption: str, quantity: Quantity | None = None) -> str:
     )
     label = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll"><table{tight}>{label}<thead><tr>{head}</tr></thead>'
+        f'<div class="scroll"><table{attribute}>{label}<thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -283,7 +290,7 @@ def _shares(table: Table, quantity: Quantity) -> dict[tuple[int, int], float]:
         known = values[np.isfinite(values)]
         if known.size < 2 or known.max() == known.min():
             continue
-        is_rank = table.header[column + 1] == "average rank"
+        is_rank = table.header[column + 1] == _RANK
         rising = quantity.higher_is_better and not is_rank
         share = (values - known.min()) / (known.max() - known.min())
         for row, value in enumerate(share if rising else 1 - share):
