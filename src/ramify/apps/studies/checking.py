@@ -1,10 +1,11 @@
-"""Checks of the settings and names in the file of a study."""
+"""Settings and names in the file of a study: checked, and converted to the types of a plan."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from ramify._messages import did_you_mean
@@ -13,10 +14,12 @@ from ramify.apps.studies.plan import Study
 
 __all__ = [
     "check_keys",
+    "check_known",
     "check_list",
     "check_names",
     "check_study_name",
     "check_table",
+    "read_fields",
 ]
 
 
@@ -72,6 +75,53 @@ def check_keys(table: Mapping[str, Any], known: Iterable[str], where: str) -> No
             )
 
 
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "tuple": tuple,
+}
+
+
+def read_fields(
+    kind: type,
+    table: Mapping[str, Any],
+    where: str,
+    *,
+    without: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+) -> dict[str, Any]:
+    """Check the names in a table, which are those of a dataclass, and convert their values.
+
+    `without`, `also`: fields that the table cannot set, and other names that it may have, which
+    are left out of the result.
+    """
+    types = {one.name: str(one.type).partition("[")[0] for one in fields(kind)}
+    known = [name for name in types if name not in without]
+    check_keys(table, [*known, *also], where)
+    return {
+        name: _TYPES.get(types[name], lambda same: same)(table[name])
+        for name in known
+        if name in table
+    }
+
+
+def check_known(
+    names: Iterable[str],
+    known: Collection[str],
+    where: str,
+    kind: str,
+    lack: str = "which the study does not have",
+) -> None:
+    """Raise an error if a part of a study names something that the study does not have."""
+    for name in names:
+        if name not in known:
+            raise ValueError(
+                f"{where} names the {kind} {name!r}, {lack}.{did_you_mean(name, known)}"
+            )
+
+
 def check_names(study: Study) -> None:
     """Raise an error for duplicate names and unknown models, measures and families."""
     models = [model.name for model in study.models]
@@ -79,42 +129,29 @@ def check_names(study: Study) -> None:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise ValueError(f"names of {kind} must be unique, got {min(twice)!r} twice.")
-    used = [(f"group {group!r}", one) for group, names in study.groups.items() for one in names]
+    used = [(f"group {group!r}", names) for group, names in study.groups.items()]
     for claim in study.claims:
         _check_names_of_claim(study, claim)
         check_claim(claim)
-        used += [("a claim", one) for one in (*claim.models, *sum(claim.pairs, ()))]
+        used.append(("a claim", (*claim.models, *sum(claim.pairs, ()))))
     for data in study.data:
-        used += [(f"parameters of data set {data.name!r}", one) for one in data.parameters]
-        used += [(f"without of data set {data.name!r}", one) for one in data.without]
-    for curve in study.curves:
-        used += [(f"curve {curve.name!r}", one) for one in curve.models]
-    for where, name in used:
-        if name not in models:
-            raise ValueError(
-                f"{where} names the model {name!r}, which the study does not have."
-                f"{did_you_mean(name, models)}"
-            )
+        used.append((f"parameters of data set {data.name!r}", tuple(data.parameters)))
+        used.append((f"without of data set {data.name!r}", tuple(data.without)))
+    used += [(f"curve {curve.name!r}", curve.models) for curve in study.curves]
+    for where, named in used:
+        check_known(named, models, where, "model")
 
 
 def _check_names_of_claim(study: Study, claim: Claim) -> None:
     quantities = quantity_names((measure.name, measure.train) for measure in study.measures)
     measures = [*quantities, ALL_MEASURES]
-    if claim.measure and claim.measure not in measures:
-        raise ValueError(
-            f"a claim names the measure {claim.measure!r}, which the study does not have."
-            f"{did_you_mean(claim.measure, measures)}"
-        )
-    known = [data.name for data in study.data]
-    for name in claim.datasets:
-        if name not in known:
-            raise ValueError(
-                f"a claim names the data set {name!r}, which the study does not have."
-                f"{did_you_mean(name, known)}"
-            )
+    check_known([claim.measure] if claim.measure else [], measures, "a claim", "measure")
+    check_known(claim.datasets, [data.name for data in study.data], "a claim", "data set")
     families = {data.family for data in study.data}
-    if claim.family and claim.family not in families:
-        raise ValueError(
-            f"a claim names the family {claim.family!r}, which no data set belongs to."
-            f"{did_you_mean(claim.family, families)}"
-        )
+    check_known(
+        [claim.family] if claim.family else [],
+        families,
+        "a claim",
+        "family",
+        "which no data set belongs to",
+    )

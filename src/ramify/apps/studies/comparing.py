@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ __all__ = [
     "compare_folds",
     "compare_overall",
     "finished_means",
+    "join",
+    "p_words",
+    "pair_p_values",
     "titles_of",
 ]
 
@@ -141,11 +145,9 @@ def _test_words(test: FriedmanResult, pairs: NemenyiResult) -> str:
     if not test.p_value < pairs.alpha:
         return _difference_words(test, "no")
     first = next(test.ranks.ordered())[0]
-    names = list(pairs.ranks.names)
+    known = pair_p_values(pairs)
     p_values = {
-        name: float(pairs.p_values[names.index(first), place])
-        for place, name in enumerate(names)
-        if name != first
+        name: known[frozenset((first, name))] for name in pairs.ranks.names if name != first
     }
     worse = {name: p for name, p in p_values.items() if p < pairs.alpha}
     near = [name for name in p_values if name not in worse]
@@ -166,10 +168,7 @@ def _difference_words(test: FriedmanResult, which: str = "a") -> str:
 
 def _pairs_words(test: FriedmanResult, corrected: PairwiseResult) -> str:
     """List, for every model, best first, the models that are significantly worse."""
-    adjusted = corrected.p_values.adjusted
-    p_values = {
-        frozenset(pair): float(p) for pair, p in zip(corrected.pairs, adjusted, strict=True)
-    }
+    p_values = pair_p_values(corrected)
     order = [title for title, _ in test.ranks.ordered()]
     found = []
     for place, title in enumerate(order):
@@ -195,6 +194,17 @@ def _pair_words(scores: NDArray[np.float64], titles: list[str], better: bool, sc
     if not gain.any():
         return f"{titles[0]} and {titles[1]} have the same results on all {len(gain)} {scope}."
     return f"{text} (Wilcoxon's test: {p_words(wilcoxon(scores[:, 0], scores[:, 1]).p_value)})."
+
+
+def pair_p_values(found: NemenyiResult | PairwiseResult) -> dict[frozenset[str], float]:
+    """Return the p-value of every pair of models."""
+    if isinstance(found, NemenyiResult):
+        names = found.ranks.names
+        pairs: Any = list(combinations(names, 2))
+        values = found.p_values[np.triu_indices(len(names), 1)]
+    else:
+        pairs, values = found.pairs, found.p_values.adjusted
+    return {frozenset(pair): float(p) for pair, p in zip(pairs, values, strict=True)}
 
 
 def p_words(p: float) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats as scipy_stats
 
 from ramify.apps.studies.claims import Quantity
 from ramify.apps.studies.comparing import join
 from ramify.apps.studies.results import StudyResults
+from ramify.stats.scores import rank_rows
 
 __all__ = [
     "Table",
@@ -118,8 +118,8 @@ def _rank_column(results: StudyResults, quantity: Quantity) -> list[TableCell]:
     values = values[~np.isnan(values).any(axis=1)]
     if not len(values):
         return [TableCell("–") for _ in names]
-    sign = -1 if quantity.higher_is_better else 1
-    ranks = scipy_stats.rankdata(sign * values, axis=1).mean(axis=0)
+    sign = 1 if quantity.higher_is_better else -1
+    ranks = rank_rows(sign * values).mean(axis=0)
     best = ranks.min()
     return [TableCell(f"{rank:.2f}", float(rank), bool(rank == best)) for rank in ranks]
 

@@ -46,9 +46,9 @@ class CurveSpec:
     # set of k - 1.
     over: str
     measure: str = ""  # for "stages" and "option": a function of `ramify.metrics`
+    option: str = ""  # for "option": the option that varies
     # Options of the measure that stay the same.
     options: Mapping[str, Any] = field(default_factory=dict)
-    option: str = ""  # for "option": the option that varies
     values: tuple[float, ...] = ()  # rounds, values of the option, or numbers of leaves
     models: tuple[str, ...] = ()  # the models to draw; if empty, all
     rows: int | None = None  # use at most this many test rows

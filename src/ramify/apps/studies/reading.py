@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import chain, product, zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from ramify.apps.named_estimators import MODELS, check_inner, check_parameter_na
 from ramify.apps.reading.settings import ReadingSettings
 from ramify.apps.studies.checking import (
     check_keys,
+    check_known,
     check_list,
     check_names,
     check_study_name,
     check_table,
+    read_fields,
 )
 from ramify.apps.studies.claims import CLAIM_KINDS, CLAIM_ORDERS, Claim
 from ramify.apps.studies.included import find_study
@@ -48,22 +50,7 @@ _TOP = (
 )
 _TABLES = ("measures", "all_datasets", "curves", "protocol", "tests", "variants", "quick")
 _LISTS = ("datasets", "models", "claims")
-_DATA = (
-    *("name", "title", "fetch", "file", "hierarchy", "target", "reading"),
-    *("max_level", "level", "splits"),
-    *("full_paths", "min_count", "trim_paths", "common_label", "family", "protocol", "parameters"),
-    *("without", "missing", "note"),
-)
-_MODEL = (
-    *("name", "title", "model", "parameters", "inside", "labels", "scale", "grid", "tune"),
-    "show",
-)
-_CURVE = (
-    *("title", "x_title", "over", "measure", "option", "options", "values", "models", "rows"),
-    "log",
-)
 _POSTHOC = ("nemenyi", "benjamini-hochberg")
-_PROTOCOL = ("folds", "repeats", "stratify", "train", "test", "test_rows", "rows")
 
 
 def load_study(name: str | Path, *, variant: str | None = None, quick: bool = False) -> Study:
@@ -230,10 +217,10 @@ def _levels(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
     where = f"data set {table.get('name', '?')!r}"
-    check_keys(table, _DATA, where)
+    found = read_fields(DataSpec, table, where)
     if "name" not in table:
         raise ValueError("a data set has no 'name'. Add one, e.g. name = \"animals\".")
-    found = {"title": table["name"], **table}
+    found.setdefault("title", found["name"])
     for name in ("file", "hierarchy"):
         if name in found:
             found[name] = str(folder / found[name])
@@ -248,7 +235,6 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
         )
     if "level" in found and "max_level" in found:
         raise ValueError(f"{where} has level and max_level. Use only one of them.")
-    found["splits"] = tuple(found.get("splits", ()))
     if "reading" in found:
         found["reading"] = _settings(found["reading"], where)
     return DataSpec(**found)
@@ -272,35 +258,22 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
     """Return one model, or one for each combination of a grid."""
     check_table(table, "inside of a model" if inner else "an entry of models")
     where = f"model {table.get('name', '?')!r}"
-    check_keys(table, _MODEL, where)
+    found = read_fields(ModelSpec, table, where, without=("curves",), also=("grid",))
     for part in ("parameters", "grid", "inside", "tune"):
         if part in table:
             check_table(table[part], f"{part} of {where}")
-    tune = table.get("tune")
-    if tune is not None:
-        check_keys(tune, ("grid", "folds", "measure"), f"tune of {where}")
-        tune = {"folds": 3, "measure": "pooled_auprc", **tune}
+    if "tune" in table:
+        check_keys(table["tune"], ("grid", "folds", "measure"), f"tune of {where}")
+        found["tune"] = {"folds": 3, "measure": "pooled_auprc", **table["tune"]}
     _check_kind(table, where, inner)
     if table.get("labels", "all") not in ("all", "leaves", "flat", "paths"):
         raise ValueError(
             f'labels of {where} must be "all", "leaves", "flat" or "paths", got '
             f"{table['labels']!r}."
         )
-    inside = table.get("inside")
-    if inside is not None:
-        (inside,) = _models({"name": table["name"], **inside}, inner=True)
-    first = ModelSpec(
-        name=table["name"],
-        title=table.get("title", table["name"]),
-        model=table["model"],
-        parameters=table.get("parameters", {}),
-        inside=inside,
-        labels=table.get("labels", "all"),
-        scale=bool(table.get("scale", False)),
-        tune=tune,
-        show=bool(table.get("show", False)),
-    )
-    return _expanded(first, table.get("grid", {}))
+    if "inside" in table:
+        (found["inside"],) = _models({"name": table["name"], **table["inside"]}, inner=True)
+    return _expanded(ModelSpec(**{"title": table["name"], **found}), table.get("grid", {}))
 
 
 def _check_kind(table: Mapping[str, Any], where: str, inner: bool) -> None:
@@ -366,7 +339,7 @@ def _check_measure(measure: str, where: str) -> None:
 def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
     where = f"curve {name!r}"
     check_table(table, where)
-    check_keys(table, _CURVE, where)
+    found = read_fields(CurveSpec, table, where, without=("name",))
     over = str(table.get("over", ""))
     if over not in KINDS:
         raise ValueError(f"over of {where} must be one of {', '.join(KINDS)}, got {over!r}.")
@@ -376,36 +349,22 @@ def _curve(name: str, table: Mapping[str, Any]) -> CurveSpec:
             raise ValueError(f"{where} over {over} has no {key!r}. Add it.")
     if "measure" in table:
         _check_measure(table["measure"], f"measure of {where}")
-    return CurveSpec(
-        name=name,
-        title=str(table.get("title", name)),
-        x_title=str(table.get("x_title", table.get("option", KINDS[over]))),
-        over=over,
-        measure=str(table.get("measure", "")),
-        options=table.get("options", {}),
-        option=str(table.get("option", "")),
-        values=tuple(table.get("values", ())),
-        models=tuple(table.get("models", ())),
-        rows=table.get("rows"),
-        log=bool(table.get("log", False)),
-    )
+    x_title = str(table.get("option", KINDS[over]))
+    return CurveSpec(**{"name": name, "title": name, "x_title": x_title, **found})
 
 
 def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
     check_table(table, where)
-    check_keys(table, _PROTOCOL, where)
-    if ("train" in table) != ("test" in table):
-        raise ValueError(
-            f"{where} has train without test, or test without train. Set both or neither."
-        )
-    if "test" in table and "test_rows" in table:
-        raise ValueError(f"{where} has test and test_rows. Use only one of them.")
     for key in ("folds", "repeats"):
         if key in table and type(table[key]) is not int:
             raise ValueError(f"{key} of {where} must be an integer, got {table[key]!r}.")
-    found = Protocol(
-        **{key: tuple(v) if isinstance(v, list) else v for key, v in table.items()}  # type: ignore[arg-type]
-    )
+    found = Protocol(**read_fields(Protocol, table, where))
+    if bool(found.train) != bool(found.test):
+        raise ValueError(
+            f"{where} has train without test, or test without train. Set both or neither."
+        )
+    if found.test and found.test_rows is not None:
+        raise ValueError(f"{where} has test and test_rows. Use only one of them.")
     if found.folds < 2 or found.repeats < 1:
         raise ValueError(
             f"folds of {where} must be at least 2 and repeats at least 1, got folds = "
@@ -416,26 +375,15 @@ def _protocol(table: Mapping[str, Any], where: str = "[protocol]") -> Protocol:
 
 def _claim(table: Mapping[str, Any]) -> Claim:
     check_table(table, "an entry of claims")
-    check_keys(table, [field.name for field in fields(Claim)], "a claim")
+    found = read_fields(Claim, table, "a claim")
     for key, known in (("kind", CLAIM_KINDS), ("by", CLAIM_ORDERS)):
         given = table.get(key, "rank" if key == "by" else None)
         if given not in known:
             raise ValueError(f"{key} of a claim must be one of {', '.join(known)}, got {given!r}.")
-    pairs = tuple((str(worse), str(better)) for worse, better in table.get("pairs", ()))
-    return Claim(
-        text=str(table["text"]),
-        kind=table["kind"],
-        models=tuple(table.get("models", ())),
-        pairs=pairs,
-        measure=str(table.get("measure", "")),
-        by=table.get("by", "rank"),
-        datasets=tuple(table.get("datasets", ())),
-        family=str(table.get("family", "")),
-        place=int(table.get("place", 1)),
-        within=float(table.get("within", 0.0)),
-        ours=bool(table.get("ours", False)),
-        reason=str(table.get("reason", "")),
-    )
+    if "text" not in found:
+        raise ValueError("a claim has no 'text'. Add the finding in words.")
+    found["pairs"] = tuple((str(worse), str(better)) for worse, better in found.get("pairs", ()))
+    return Claim(**found)
 
 
 def _reference(name: str | None, folder: Path) -> tuple[Mapping[str, Any], ...]:
@@ -497,12 +445,8 @@ def apply_variant(
 def _chosen(models: Sequence[Mapping[str, Any]], wanted: Sequence[Any], name: str) -> list[Any]:
     """Return models of the study by name, and new ones as they are."""
     known = {model.get("name"): model for model in models}
-    for one in wanted:
-        if isinstance(one, str) and one not in known:
-            raise ValueError(
-                f"variant {name!r} names the model {one!r}, which the study does not have."
-                f"{did_you_mean(one, [str(model) for model in known])}"
-            )
+    named = [one for one in wanted if isinstance(one, str)]
+    check_known(named, list(map(str, known)), f"variant {name!r}", "model")
     return [known[one] if isinstance(one, str) else one for one in wanted]
 
 
@@ -557,12 +501,7 @@ def shorten(study: Study, quick: Mapping[str, Any], *, of_variant: bool = False)
     """Return the quick form of a study: fewer data sets, folds and rows, smaller ensembles."""
     check_keys(quick, _QUICK, "[quick]")
     own = [data.name for data in study.data]
-    for name in () if of_variant else quick.get("datasets", ()):
-        if name not in own:
-            raise ValueError(
-                f"[quick] names the data set {name!r}, which the study does not have."
-                f"{did_you_mean(name, own)}"
-            )
+    check_known(() if of_variant else quick.get("datasets", ()), own, "[quick]", "data set")
     kept = set(own) & set(quick.get("datasets", own)) or set(own)
     numbers = {key: quick[key] for key in ("folds", "repeats", "rows") if key in quick}
     smaller = quick.get("parameters", {})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from ramify.apps.studies.claims import ALL_MEASURES, Quantity
-from ramify.apps.studies.comparing import finished_means, join, p_words, titles_of
+from ramify.apps.studies.comparing import (
+    finished_means,
+    join,
+    p_words,
+    pair_p_values,
+    titles_of,
+)
 from ramify.apps.studies.results import StudyResults
 from ramify.stats import friedman, nemenyi, pairwise
 from ramify.stats.scores import rank_rows
@@ -92,7 +99,7 @@ def _check(results: StudyResults, claim: dict[str, Any]) -> tuple[str, str]:
         quantities = results.measures if by == ALL_MEASURES else [results.quantity(by)]
     part = results.part(claim["family"]) if claim.get("family") else results
     part = part.on(claim["datasets"]) if claim.get("datasets") else part
-    return _CHECKS[claim["kind"]](part, quantities, claim)
+    return _CHECKS[claim["kind"]](_Case(part, quantities, claim))
 
 
 def published_results(results: StudyResults) -> StudyResults | None:
@@ -120,29 +127,70 @@ def published_results(results: StudyResults) -> StudyResults | None:
     return StudyResults({**results.study, "cells": places}, cells, [])
 
 
-def _claim_scores(
-    results: StudyResults, quantities: list[Quantity], models: list[str]
-) -> NDArray[np.float64]:
-    """Return a row per measure and data set with results of all the models; higher is better."""
-    rows = [
-        np.array(finished_means(results, quantity, data["name"], models))
-        * (1 if quantity.higher_is_better else -1)
-        for quantity in quantities
-        for data in results.datasets
-    ]
-    scores = np.array(rows, dtype=np.float64).reshape(len(rows), len(models))
-    return np.asarray(scores[~np.isnan(scores).any(axis=1)])
+@dataclass(frozen=True)
+class _Case:
+    """A claim, and the results that it is about."""
+
+    results: StudyResults
+    quantities: list[Quantity]
+    claim: dict[str, Any]
+
+    @property
+    def models(self) -> list[str]:
+        return list(self.claim["models"])
+
+    @property
+    def alpha(self) -> float:
+        return float(self.results.study["alpha"])
+
+    @property
+    def titles(self) -> list[str]:
+        return titles_of(self.results, self.models)
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        """A row per measure and data set with results of all the models; higher is better."""
+        return self.scores_by(*self.quantities)
+
+    def scores_by(self, *quantities: Quantity) -> NDArray[np.float64]:
+        rows = [
+            np.array(finished_means(self.results, quantity, data["name"], self.models))
+            * (1 if quantity.higher_is_better else -1)
+            for quantity in quantities
+            for data in self.results.datasets
+        ]
+        scores = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.models))
+        return np.asarray(scores[~np.isnan(scores).any(axis=1)])
+
+    def order_values(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the claim orders the models by, higher is better: means or -ranks."""
+        if self.claim.get("by") == "mean":
+            # Twelve digits, because the means of equal scores may differ by rounding.
+            return np.array([float(f"{mean:.12g}") for mean in scores.mean(axis=0)])
+        return np.asarray(-rank_rows(scores).mean(axis=0))
+
+    def pair_means(
+        self,
+    ) -> Iterator[tuple[list[str], Quantity, dict[str, Any], list[float]]]:
+        """Yield the means of both models of every pair, by each quantity on each data set."""
+        pairs = [list(pair) for pair in self.claim["pairs"]]
+        for pair, quantity, data in product(pairs, self.quantities, self.results.datasets):
+            means = finished_means(self.results, quantity, data["name"], pair)
+            if not np.isnan(means).any():
+                yield pair, quantity, data, means
+
+    def ordered(self, values: NDArray[Any], show: Callable[[Any], str]) -> str:
+        """List the models with their values, best first."""
+        order = np.argsort(-values, kind="stable")
+        return ", ".join(f"{self.titles[i]} {show(values[i])}" for i in order)
 
 
-def _check_place(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantities, models)
-    if not len(scores):
+def _check_place(case: _Case) -> tuple[str, str]:
+    claim = case.claim
+    if not len(case.scores):
         return "open", _NONE
-    values = _order_values(scores, claim)
-    text = _order_words(results, quantities, claim, scores)
+    values = case.order_values(case.scores)
+    text = _order_words(case, values)
     order = np.argsort(-values, kind="stable")
     if claim["kind"] == "top":
         n_top = claim["place"]
@@ -157,72 +205,47 @@ def _check_place(
     return "confirmed" if there.sum() == 1 else "partly", text
 
 
-def _order_values(scores: NDArray[np.float64], claim: dict[str, Any]) -> NDArray[np.float64]:
-    """Return what a claim orders the models by, higher is better: means or negative ranks."""
-    if claim.get("by") == "mean":
-        # Twelve digits, because the means of equal scores may differ by rounding.
-        return np.array([float(f"{mean:.12g}") for mean in scores.mean(axis=0)])
-    return np.asarray(-rank_rows(scores).mean(axis=0))
-
-
-def _order_words(
-    results: StudyResults,
-    quantities: list[Quantity],
-    claim: dict[str, Any],
-    scores: NDArray[np.float64],
-) -> str:
-    values = _order_values(scores, claim)
-    if claim.get("by") != "mean":
-        shown = _ordered(results, claim["models"], values, lambda value: f"{-value:.2f}")
-        return f"Average ranks: {shown}."
-    if len(quantities) == 1:
-        show = quantities[0].show
-        shown = _ordered(results, claim["models"], values, lambda value: show(abs(value)))
-        return f"Means over {len(scores)} data sets: {shown}."
-    shown = _ordered(results, claim["models"], values, lambda value: f"{value:.3f}")
+def _order_words(case: _Case, values: NDArray[np.float64]) -> str:
+    if case.claim.get("by") != "mean":
+        return f"Average ranks: {case.ordered(values, lambda value: f'{-value:.2f}')}."
+    if len(case.quantities) == 1:
+        show = case.quantities[0].show
+        shown = case.ordered(values, lambda value: show(abs(value)))
+        return f"Means over {len(case.scores)} data sets: {shown}."
+    shown = case.ordered(values, lambda value: f"{value:.3f}")
     return f"Means over all measures, with losses as negative numbers: {shown}."
 
 
-def _check_no_best(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    titles = titles_of(results, models)
-    always_best = np.ones(len(models), dtype=bool)
+def _check_no_best(case: _Case) -> tuple[str, str]:
+    always_best = np.ones(len(case.models), dtype=bool)
     words = []
-    for quantity in quantities:
-        scores = _claim_scores(results, [quantity], models)
+    for quantity in case.quantities:
+        scores = case.scores_by(quantity)
         if len(scores):
-            values = _order_values(scores, claim)
+            values = case.order_values(scores)
             best = values == values.max()
             always_best &= best
-            names = join([title for title, first in zip(titles, best, strict=True) if first])
+            names = join([title for title, first in zip(case.titles, best, strict=True) if first])
             words.append(f"{names} by {quantity.title}")
     if not words:
         return "open", _NONE
     return "not confirmed" if always_best.any() else "confirmed", f"Best: {'; '.join(words)}."
 
 
-def _check_wins(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantities, models)
+def _check_wins(case: _Case) -> tuple[str, str]:
+    scores = case.scores
     if not len(scores):
         return "open", _NONE
     wins = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
-    shown = _ordered(results, models, wins, str)
+    shown = case.ordered(wins, str)
     return _verdict_on_first(wins), f"Best on so many of {len(scores)} data sets: {shown}."
 
 
-def _check_among_best(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    titles = titles_of(results, models)
+def _check_among_best(case: _Case) -> tuple[str, str]:
+    results = case.results
     n_right, n_sets, worse = 0, 0, []
-    for quantity, data in product(quantities, results.datasets):
-        scores = results.block(quantity.name, data["name"], models)
+    for quantity, data in product(case.quantities, results.datasets):
+        scores = results.block(quantity.name, data["name"], case.models)
         if len(scores) < 2 or np.isnan(scores).any():
             continue
         n_sets += 1
@@ -230,7 +253,7 @@ def _check_among_best(
         best = int(signed.mean(axis=0).argmax())
         # The p-value is not a number if the scores of all folds are equal: the model is not worse.
         if scipy_stats.ttest_rel(scores[:, 0], scores[:, best]).pvalue < results.study["alpha"]:
-            worse.append(f"{titles[best]} on {data['title']}")
+            worse.append(f"{case.titles[best]} on {data['title']}")
         else:
             n_right += 1
     if not n_sets:
@@ -240,14 +263,6 @@ def _check_among_best(
     return _verdict_on_share(n_right, n_sets), text
 
 
-def _ordered(
-    results: StudyResults, models: list[str], values: NDArray[Any], show: Callable[[Any], str]
-) -> str:
-    """List the models with their values, best first."""
-    titles = titles_of(results, models)
-    return ", ".join(f"{titles[i]} {show(values[i])}" for i in np.argsort(-values, kind="stable"))
-
-
 def _verdict_on_first(values: NDArray[Any]) -> str:
     """Return whether the first model has the largest value, alone or with others."""
     if values[0] < values.max():
@@ -255,46 +270,35 @@ def _verdict_on_first(values: NDArray[Any]) -> str:
     return "confirmed" if (values == values[0]).sum() == 1 else "partly"
 
 
-def _check_better(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    n_right, n_pairs, wrong = 0, 0, []
-    for (worse, better), quantity in product(claim["pairs"], quantities):
-        for data in results.datasets:
-            values = finished_means(results, quantity, data["name"], [worse, better])
-            if np.isnan(values).any():
-                continue
-            n_pairs += 1
-            right = values[1] > values[0] if quantity.higher_is_better else values[1] < values[0]
-            n_right += right
-            if not right:
-                beaten, winner = titles_of(results, [better, worse])
-                wrong.append(f"{beaten} against {winner} on {data['title']}")
-    if not n_pairs:
-        return "open", "No data set has results of both models of a pair."
-    text = f"True in {n_right} of {n_pairs} comparisons"
-    text += f"; not for {_shortened(wrong)}." if wrong else "."
-    return _verdict_on_share(n_right, n_pairs), text
+def _check_better(case: _Case) -> tuple[str, str]:
+    n_pairs, wrong = 0, []
+    for (worse, better), quantity, data, (first, second) in case.pair_means():
+        n_pairs += 1
+        if not (second > first if quantity.higher_is_better else second < first):
+            beaten, winner = titles_of(case.results, [better, worse])
+            wrong.append(f"{beaten} against {winner} on {data['title']}")
+    return _verdict_on_pairs("True", n_pairs, "not for", wrong)
 
 
-def _check_close(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    n_right, n_pairs, apart = 0, 0, []
-    for models, quantity, data in product(claim["pairs"], quantities, results.datasets):
-        first, second = finished_means(results, quantity, data["name"], list(models))
-        if np.isnan([first, second]).any():
-            continue
+def _check_close(case: _Case) -> tuple[str, str]:
+    n_pairs, apart, within = 0, [], case.claim["within"]
+    for pair, quantity, data, (first, second) in case.pair_means():
         n_pairs += 1
         difference = abs(second - first)
-        n_right += difference <= claim["within"]
-        if difference > claim["within"]:
-            names = join(titles_of(results, list(models)))
+        if difference > within:
+            names = join(titles_of(case.results, pair))
             apart.append(f"{names} on {data['title']} ({quantity.show(difference)})")
+    return _verdict_on_pairs(f"At most {within:g} apart", n_pairs, "not", apart)
+
+
+def _verdict_on_pairs(
+    holds: str, n_pairs: int, fails: str, exceptions: list[str]
+) -> tuple[str, str]:
     if not n_pairs:
         return "open", "No data set has results of both models of a pair."
-    text = f"At most {claim['within']:g} apart in {n_right} of {n_pairs} comparisons"
-    text += f"; not {_shortened(apart)}." if apart else "."
+    n_right = n_pairs - len(exceptions)
+    text = f"{holds} in {n_right} of {n_pairs} comparisons"
+    text += f"; {fails} {_shortened(exceptions)}." if exceptions else "."
     return _verdict_on_share(n_right, n_pairs), text
 
 
@@ -310,59 +314,40 @@ def _verdict_on_share(n_right: int, n: int) -> str:
     return outcome if 2 * n_right > n else "not confirmed"
 
 
-def _check_alike(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantities, models)
+def _check_alike(case: _Case) -> tuple[str, str]:
+    scores = case.scores
     if len(scores) < 2:
         return "open", "At least two data sets are needed."
-    test = friedman(scores, titles_of(results, models))
+    test = friedman(scores, case.titles)
     text = f"Friedman's test over {len(scores)} data sets: {p_words(test.p_value)}. "
     spread = float((scores.max(axis=1) - scores.min(axis=1)).mean())
     text += f"On average best and worst differ by {spread:.3f}."
-    return "confirmed" if test.p_value >= results.study["alpha"] else "not confirmed", text
+    return "confirmed" if test.p_value >= case.alpha else "not confirmed", text
 
 
-def _check_significance(
-    results: StudyResults, quantities: list[Quantity], claim: dict[str, Any]
-) -> tuple[str, str]:
-    models = list(claim["models"])
-    scores = _claim_scores(results, quantities, models)
+def _check_significance(case: _Case) -> tuple[str, str]:
+    models, scores = case.models, case.scores
     if len(scores) < 2:
         return "open", "At least two data sets are needed."
     overall = friedman(scores, models)
-    p_values = _posthoc_p_values(results, scores, models)
+    corrected = case.results.study["posthoc"] == "benjamini-hochberg"
+    p_values = pair_p_values(
+        (pairwise if corrected else nemenyi)(scores, models, alpha=case.alpha)
+    )
     ranks = dict(zip(models, overall.ranks.ranks, strict=True))
-    alpha = results.study["alpha"]
     found: list[str] = []
     others: list[str] = []
-    for worse, better in claim["pairs"]:
+    for worse, better in case.claim["pairs"]:
         p = p_values[frozenset((worse, better))]
-        first, second = titles_of(results, [better, worse])
+        first, second = titles_of(case.results, [better, worse])
         words = f"{first} ({ranks[better]:.2f}) than {second} ({ranks[worse]:.2f}), {p_words(p)}"
-        significant = max(overall.p_value, p) < alpha and ranks[better] < ranks[worse]
+        significant = max(overall.p_value, p) < case.alpha and ranks[better] < ranks[worse]
         (found if significant else others).append(words)
     text = f"Friedman's test over {len(scores)} data sets: {p_words(overall.p_value)}."
     for words, named in (("Significantly better", found), ("Not significantly better", others)):
         text += f" {words}: {'; '.join(named)}." if named else ""
-    right = found if claim["kind"] == "significant" else others
-    return _verdict_on_share(len(right), len(claim["pairs"])), text
-
-
-def _posthoc_p_values(
-    results: StudyResults, scores: NDArray[np.float64], models: list[str]
-) -> dict[frozenset[str], float]:
-    """Return the p-value of every pair of models by the post-hoc test of the study."""
-    if results.study.get("posthoc") == "benjamini-hochberg":
-        pairs = pairwise(scores, models, alpha=results.study["alpha"])
-        adjusted = pairs.p_values.adjusted
-        return {frozenset(two): float(p) for two, p in zip(pairs.pairs, adjusted, strict=True)}
-    found = nemenyi(scores, models, alpha=results.study["alpha"]).p_values
-    return {
-        frozenset((models[i], models[j])): float(found[i, j])
-        for i, j in combinations(range(len(models)), 2)
-    }
+    right = found if case.claim["kind"] == "significant" else others
+    return _verdict_on_share(len(right), len(case.claim["pairs"])), text
 
 
 _CHECKS = {

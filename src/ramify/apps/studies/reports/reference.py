@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 from ramify.apps.studies.claims import Quantity
 from ramify.apps.studies.findings import Table, TableCell, titled
 from ramify.apps.studies.results import StudyResults
+from ramify.stats.scores import rank_rows
 
 __all__ = [
     "FAR",
@@ -102,8 +103,8 @@ def _rank_columns(
         ours, theirs = _group_scores(results, quantity, group, data, published)
         for place, scores in enumerate((ours, theirs)):
             if len(scores):
-                sign = -1 if quantity.higher_is_better else 1
-                ranks = scipy_stats.rankdata(sign * scores, axis=1).mean(axis=0)
+                sign = 1 if quantity.higher_is_better else -1
+                ranks = rank_rows(sign * scores).mean(axis=0)
                 found[place] |= dict(zip(group, map(float, ranks), strict=True))
     if not found[0]:
         return []
