@@ -134,7 +134,7 @@ def test_a_first_line_that_declares_the_delimiter(tmp_path: Path, first: str) ->
     path = write(tmp_path / "d.csv", first, "x;labels", *rows)
     out = tmp_path / "m.ramify"
     form = ("--decimal", ",")  # a comma is not the delimiter
-    assert "20 rows, 1 features" in words("train", path, "-o", out, *TREE, *form)
+    assert "20 rows, 1 feature" in words("train", path, "-o", out, *TREE, *form)
     assert len(run("predict", out, path).output.splitlines()) == 20
 
 
@@ -368,7 +368,7 @@ def test_the_separator_of_paths_is_found_and_named(tmp_path: Path) -> None:
     expected = ("Garden", "Garden > Seeds", "Garden > Tools", "Home", "Home > Pans", "Home > Pots")
     assert load(out).hierarchy_.labels == expected
     told = write(tmp_path / "t.csv", "price,category", "3,Garden>Tools")
-    assert "1 rows" in words("evaluate", out, told)
+    assert "1 row," in words("evaluate", out, told)
     words("train", path, "-o", out, *TREE, "-t", "category", "--separator", ">")
     assert load(out).hierarchy_.n_labels == 6
 
@@ -412,8 +412,8 @@ def test_evaluate_counts_the_features_of_the_model(tmp_path: Path) -> None:
     out = tmp_path / "m.ramify"
     rows = [f"s{k},{k * k},{'ab'[k % 2]}" for k in range(30)]
     path = write(tmp_path / "d.csv", "name,x,labels", *rows)
-    assert "30 rows, 1 features" in words("train", path, "-o", out, *TREE)
-    assert "30 rows, 1 features" in words("evaluate", out, path)
+    assert "30 rows, 1 feature" in words("train", path, "-o", out, *TREE)
+    assert "30 rows, 1 feature" in words("evaluate", out, path)
 
 
 def test_probabilities_need_a_number(tmp_path: Path) -> None:
@@ -475,7 +475,7 @@ def test_repeated_rows_are_counted_and_groups_keep_them_together(tmp_path: Path)
     )
     assert best == 1 > worse
     assert load(out).n_features_in_ == 1
-    assert "60 rows, 1 features" in words("evaluate", out, path)
+    assert "60 rows, 1 feature" in words("evaluate", out, path)
 
 
 def test_groups_must_be_a_full_column(tmp_path: Path) -> None:
@@ -495,7 +495,7 @@ def test_one_target_may_list_the_columns_of_levels(tmp_path: Path) -> None:
     path = write(tmp_path / "d.csv", "x,class,order", "1,bird,owl", "2,bird,duck", "3,fish,eel")
     words("train", path, "-o", out, *TREE, "-t", "class, order")
     assert load(out).hierarchy_.labels == ("bird", "bird/duck", "bird/owl", "fish", "fish/eel")
-    assert "3 rows, 1 features" in words("evaluate", out, path)
+    assert "3 rows, 1 feature" in words("evaluate", out, path)
     assert run("predict", out, path).output.splitlines() == ["bird/owl", "bird/duck", "fish/eel"]
     shown = words("train", path, "-o", out, *TREE, "-t", "class,family", code=2)
     assert "has no column 'class,family'" in shown

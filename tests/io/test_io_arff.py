@@ -440,13 +440,13 @@ def test_arrays_can_be_taken_only_once():
 def test_repr_and_pickle(read):
     table = read("@relation " + "r" * 50 + "\n@attribute x numeric\n" + TREE + "@data\n1,a,{2}\n")
     assert re.fullmatch(
-        r"Table\('r{39}…': 1 rows, 1 features \(1 numeric\), array, "
+        r"Table\('r{39}…': 1 row, 1 feature \(1 numeric\), array, "
         r"3 labels in a tree of 2 levels, weighted\)",
         repr(table),
     )
     assert pickle.loads(pickle.dumps(table)).hierarchy == table.hierarchy
     assert repr(read("@attribute x numeric\n@data\n")) == (
-        "Table('': 0 rows, 1 features (1 numeric), array, no labels)"
+        "Table('': 0 rows, 1 feature (1 numeric), array, no labels)"
     )
 
 

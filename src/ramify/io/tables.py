@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._messages import did_you_mean, import_extra, shorten
+from ramify._messages import counted, did_you_mean, import_extra, shorten
 from ramify.data.dates import with_dates
 from ramify.io.csv_files import MISSING_WORDS, check_size, read_csv
 from ramify.io.errors import FormatError, names_file
@@ -509,8 +509,8 @@ class Table:
             if count
         )
         parts = [
-            f"{self.X.shape[0]} rows",
-            f"{len(self.feature_names)} features" + (f" ({kinds})" if kinds else ""),
+            counted(self.X.shape[0], "row"),
+            counted(len(self.feature_names), "feature") + (f" ({kinds})" if kinds else ""),
             _describe_layout(self.X),
             _describe_labels(self.hierarchy),
         ]
@@ -530,6 +530,7 @@ def _describe_labels(hierarchy: Hierarchy | None) -> str:
     if hierarchy is None:
         return "no labels"
     if hierarchy.depth <= 1:
-        return f"{hierarchy.n_labels} flat labels"
+        return counted(hierarchy.n_labels, "flat label")
     kind = "tree" if hierarchy.is_tree else "DAG"
-    return f"{hierarchy.n_labels} labels in a {kind} of {hierarchy.depth} levels"
+    labels, levels = counted(hierarchy.n_labels, "label"), counted(hierarchy.depth, "level")
+    return f"{labels} in a {kind} of {levels}"
