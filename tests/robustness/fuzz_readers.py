@@ -31,6 +31,7 @@ from ramify.apps.clus.explaining import explain
 from ramify.apps.reading.any_file import read_data, read_hierarchy
 from ramify.apps.reading.settings import ReadingSettings
 from ramify.clus import Switches, read_settings
+from ramify.inspection.page.performance import Performance
 from ramify.io import read_mulan
 from ramify.io.files import read_utf8
 from ramify.studies import load_study
@@ -89,6 +90,10 @@ def _read_settings(path: Path) -> Any:
     return ReadingSettings.from_dict(json.loads(read_utf8(path)))
 
 
+def _read_performance(path: Path) -> Any:
+    return Performance.from_dict(json.loads(read_utf8(path)), 2)
+
+
 def _read_sheet(path: Path) -> Any:
     """Read a spreadsheet whose sheet is the damaged file."""
     openpyxl = importlib.import_module("openpyxl")
@@ -104,6 +109,7 @@ def _read_sheet(path: Path) -> Any:
 READERS: dict[str, Callable[[Path], Any]] = {
     "german.csv": _read_german,
     "reading.json": _read_settings,
+    "performance.json": _read_performance,
     "sheet.xml": _read_sheet,
     "edges.csv": read_hierarchy,
     "outline.txt": read_hierarchy,

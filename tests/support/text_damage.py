@@ -47,6 +47,9 @@ DOCUMENTS: dict[str, str] = {
 """,
     "german.csv": "sep=;\nsize;size;labels\n1.000,5;k.A.;a/b\n2,5;3;c\n;;\n",
     "reading.json": '{"target": ["x", "y"], "delimiter": ";", "index_base": 1, "missing": []}',
+    "performance.json": '{"rows": 9, "folds": 3, "values": {"mean_auprc": 0.5}, '
+    '"baseline": {"mean_auprc": null}, "label_rows": [7, 2], '
+    '"counts": {"rows": [7, 2], "predicted": [8, 0], "right": [6, 0]}}',
     "table.csv": 'size,colour,labels\n3.5,brown,mammal/dog;bird\n0.2,"a,b",mammal/cat\n?,NA,\n',
     "edges.csv": "parent,child\nroot,a\na,b\nroot,c\nc,b\n",
     "outline.txt": "a\n  b\n    c\n  d\ne\n",

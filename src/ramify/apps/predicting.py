@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from ramify._messages import shorten
 from ramify.apps.reading.any_file import as_identifiers, read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
+from ramify.inspection.page.performance import Performance
 from ramify.io.tables import Table
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.saving import ModelFileError, load
-from ramify.saving.model import load_settings
+from ramify.saving.model import load_performance, load_settings
 
 __all__ = [
     "date_columns",
@@ -28,6 +29,7 @@ __all__ = [
     "load_classifier",
     "nominal_columns",
     "read_for",
+    "remembered_performance",
     "remembered_settings",
 ]
 
@@ -63,6 +65,15 @@ def remembered_settings(path: Path) -> ReadingSettings:
     values = load_settings(path)
     try:
         return ReadingSettings.from_dict(values)
+    except ValueError as error:
+        raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
+
+
+def remembered_performance(path: Path, hierarchy: Hierarchy) -> Performance | None:
+    """Return how well a model predicts, as measured when it was trained; None if it was not."""
+    values = load_performance(path)
+    try:
+        return Performance.from_dict(values, hierarchy.n_labels) if values else None
     except ValueError as error:
         raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
 

@@ -25,11 +25,12 @@ from ramify.saving.searches import SEARCH_KINDS
 from ramify.saving.values import Decoder, Encoder, PoolReader
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 
-__all__ = ["load", "load_settings", "save", "save_with_settings"]
+__all__ = ["load", "load_performance", "load_settings", "save", "save_with_settings"]
 
 _DOCUMENT = "model.json"
 _WRAPPED = "wrapped.skops"
 _SETTINGS = "reading.json"
+_PERFORMANCE = "performance.json"
 _ALL_KINDS = (*KINDS, *SEARCH_KINDS, WRAPPED)
 
 
@@ -66,8 +67,13 @@ def save(model: Any, path: FilePath) -> None:
     save_with_settings(model, path, {})
 
 
-def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) -> None:
-    """Save a model together with settings for reading data files."""
+def save_with_settings(
+    model: Any,
+    path: FilePath,
+    settings: Mapping[str, Any],
+    performance: Mapping[str, Any] | None = None,
+) -> None:
+    """Save a model with settings for reading data files, and with how well it predicts."""
     if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
@@ -79,8 +85,9 @@ def save_with_settings(model: Any, path: FilePath, settings: Mapping[str, Any]) 
     members |= encoder.pools.members()
     if encoder.wrapped:
         members[_WRAPPED] = dump_wrapped(encoder.wrapped)
-    if settings:
-        members[_SETTINGS] = json.dumps(dict(settings), allow_nan=False).encode()
+    for name, content in ((_SETTINGS, settings), (_PERFORMANCE, performance)):
+        if content:
+            members[name] = json.dumps(dict(content), allow_nan=False).encode()
     write_container(path, members, _own_version())
 
 
@@ -128,12 +135,21 @@ def load_settings(path: FilePath, *, limits: LoadLimits | None = None) -> dict[s
 
     Returns: a JSON object whose content the caller must check; empty if the file has none.
     """
-    text = read_member(path, _SETTINGS, LoadLimits() if limits is None else limits)
+    return _load_object(path, _SETTINGS, limits)
+
+
+def load_performance(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
+    """Return what `save_with_settings` has stored about the performance, as `load_settings`."""
+    return _load_object(path, _PERFORMANCE, limits)
+
+
+def _load_object(path: FilePath, member: str, limits: LoadLimits | None) -> dict[str, Any]:
+    text = read_member(path, member, LoadLimits() if limits is None else limits)
     with distrusting(path):
-        settings = {} if text is None else json.loads(text)
-        if not isinstance(settings, dict):
-            raise DamageError(f"{_SETTINGS} is not an object")
-        return settings
+        content = {} if text is None else json.loads(text)
+        if not isinstance(content, dict):
+            raise DamageError(f"{member} is not an object")
+        return content
 
 
 def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) -> Any:

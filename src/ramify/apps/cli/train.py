@@ -140,7 +140,7 @@ def train(
     else:
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
-    save_with_settings(summary.model, out, settings.to_dict())
+    save_with_settings(summary.model, out, settings.to_dict(), summary.performance.to_dict())
     if as_json:
         print_json(training_facts(summary, out, left_out))
     else:

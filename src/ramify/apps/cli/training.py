@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import _safe_indexing
 
 from ramify._progress import track
 from ramify.apps.predicting import label_sets
+from ramify.inspection.page.performance import MEASURES, LabelCounts, Performance, measure
 from ramify.io.tables import Table
 from ramify.meta.thresholds import make_splits
-from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 from ramify.model_selection import ModelChoice, choose_model
 from ramify.model_selection.candidates import BASELINE
 
@@ -35,7 +35,6 @@ __all__ = [
 
 
 _FEW_REPEATS = 0.01  # the share of repeated rows that is not worth a note
-MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,16 @@ class TrainingSummary:
     importances: list[tuple[str, float]]
     seconds: float  # time to fit the model on all rows, in seconds
     choice: ModelChoice | None = None  # how the model was chosen, if it was
+    counts: LabelCounts | None = None  # of the labels of all test rows, if they were kept
+
+    @property
+    def performance(self) -> Performance:
+        """What the model file says of the performance."""
+        Y = labels_of(self.data)
+        n_folds = max(map(len, self.scores.values()), default=0)
+        means = {name: _mean_defined(values) for name, values in self.scores.items()}
+        rows = np.bincount(Y.indices, minlength=Y.shape[1])
+        return Performance(Y.shape[0], n_folds, means, self.baseline, rows, self.counts)
 
     @property
     def is_below_baseline(self) -> bool:
@@ -75,12 +84,14 @@ def train(
         )
     scores: dict[str, list[float]] = {}
     baseline: dict[str, float] = {}
+    counts = None
     if folds >= 2:
-        scores, baseline = cross_validate(data, model, folds, seed, progress=progress)
+        scores, baseline, counts = cross_validate(data, model, folds, seed, progress=progress)
     started = time.perf_counter()
     model.fit(data.X, data.y, **_weights(data))
     seconds = time.perf_counter() - started
-    return TrainingSummary(data, model, scores, baseline, _importances(data, model), seconds)
+    found = _importances(data, model)
+    return TrainingSummary(data, model, scores, baseline, found, seconds, counts=counts)
 
 
 def train_best(
@@ -151,41 +162,31 @@ def labels_of(data: Table) -> Any:
 
 def cross_validate(
     data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
-) -> tuple[dict[str, list[float]], dict[str, float]]:
+) -> tuple[dict[str, list[float]], dict[str, float], LabelCounts]:
     """Compute the cross-validated scores of a model, with the label sets that it predicts."""
     Y = labels_of(data)
     splits = make_splits(folds, data.X, Y, Y.shape[0], seed, groups=data.groups)
     found: list[dict[str, float]] = []
     plain: list[dict[str, float]] = []
+    counts = []
     for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
         part = clone(model).fit(
             _safe_indexing(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows)
         )
         truth, X = Y[test_rows], _safe_indexing(data.X, test_rows)
         chosen = label_sets(part, X, threshold=None)
-        found.append(_measure(truth, part.predict_proba(X), chosen, data))
+        counts.append(LabelCounts.of(truth, chosen))
+        found.append(measure(truth, part.predict_proba(X), chosen, data.hierarchy))
         shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
         likely = sparse.csr_array((shares >= 0.5).astype(np.int32))
-        plain.append(_measure(truth, shares, likely, data))
+        plain.append(measure(truth, shares, likely, data.hierarchy))
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
-    return scores, {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
+    baseline = {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
+    return scores, baseline, reduce(add, counts)
 
 
 def _mean_defined(values: list[float]) -> float:
     return float("nan") if np.isnan(values).all() else float(np.nanmean(values))
-
-
-def _measure(
-    truth: Any, scores: NDArray[np.float64], chosen: Any, data: Table
-) -> dict[str, float]:
-    with warnings.catch_warnings():
-        # The summary reports undefined folds.
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return {
-            "pooled_auprc": float(pooled_auprc(truth, scores)),
-            "mean_auprc": float(mean_auprc(truth, scores)),
-            "hierarchical_f1": float(hierarchical_f1(truth, chosen, hierarchy=data.hierarchy)),
-        }
 
 
 def _weights(data: Table, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
