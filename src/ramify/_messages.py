@@ -10,6 +10,7 @@ from typing import Any
 __all__ = ["counted", "did_you_mean", "import_extra", "shorten"]
 
 _SHOWN = 5
+_LONGEST_GUESS = 200  # characters of a name that is worth comparing with others
 
 
 def import_extra(module: str, extra: str) -> Any:
@@ -49,6 +50,9 @@ def did_you_mean(label: object, labels: Iterable[object]) -> str:
     >>> did_you_mean("mamal", ["mammal", "bird"])
     " Did you mean 'mammal'?"
     """
+    text = str(label)
+    if len(text) > _LONGEST_GUESS:
+        return ""
     known = {str(candidate): candidate for candidate in labels}
-    near = difflib.get_close_matches(str(label), known, n=1)
+    near = difflib.get_close_matches(text, known, n=1)
     return f" Did you mean {known[near[0]]!r}?" if near else ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,19 @@ import pytest
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
 from ramify.apps.serving import ServedModel, make_app
+from ramify.apps.web_server import make_server, open_socket
 from tests.support.cli_runs import run
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("starlette")
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 
 
 @contextmanager
-def serving(model: Any, **limits: int) -> Iterator[Any]:
+def serving(model: Any, **limits: Any) -> Iterator[Any]:
     """Serve a model in a thread and yield a client."""
-    config = uvicorn.Config(make_app(model, **limits), port=0, log_level="critical")
-    listening = config.bind_socket()
-    listening.listen()  # clients that come before the server has started wait
-    server = uvicorn.Server(config)
+    listening = open_socket("127.0.0.1", 0)
+    server = make_server(make_app(model, **limits), max_connections=100)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -112,7 +112,10 @@ def test_rows_of_data_frames_are_named(animals: tuple[Any, Any]) -> None:
         ("/predict", b"{}", 422, "rows must be a list with at least one row"),
         ("/predict", b'{"rows": [[1, 2]]}', 422, "row 0 must have 4 values, got 2"),
         ("/predict", b'{"rows": [[1, 2, 3, "a"]]}', 422, "a number or null as 'x3', got 'a'"),
-        ("/predict", b'{"rows": [[1, 2, 3, 1e999]]}', 422, "infinity"),
+        ("/predict", b'{"rows": [[1, 2, 3, 1e999]]}', 422, "a number or null as 'x3', got inf"),
+        ("/predict", b'{"rows": [[1, 2, 3, 1%s]]}' % (b"0" * 400), 422, "as 'x3', got 1000"),
+        ("/predict", b'{"rows": [[1, 2, 3, 1%s]]}' % (b"0" * 5000), 400, "must be JSON"),
+        ("/predict_proba", b'{"rows": [[1,2,3,4]], "labels": ["1", "1"]}', 422, "not repeat"),
         ("/predict", b'{"rows": [{"a": 1}]}', 422, "row 0 must be a list of 4 values"),
         ("/predict", b'{"rows": [[1,2,3,4]], "top": 3}', 422, "got 'top'"),
         ("/predict", b'{"rows": [[1,2,3,4]], "threshold": 2}', 422, "from 0 to 1 or null, got 2"),
@@ -143,12 +146,123 @@ def test_the_description_lists_every_path(client: Any) -> None:
         assert client.request(method, path).status_code in (200, 400), path
 
 
+def test_errors_show_the_beginning_of_long_values(client: Any) -> None:
+    long = "z" * 100_000
+    for body in (
+        {"rows": [[1, 2, 3, long]]},
+        {"rows": [long]},
+        {"rows": [{long: 1}]},
+        {"rows": [[1, 2, 3, 4]], long: 1},
+        {"rows": [[1, 2, 3, 4]], "threshold": long},
+    ):
+        answer = client.post("/predict", json=body)
+        assert answer.status_code == 422
+        assert len(answer.content) < 300
+    answer = client.post("/predict_proba", json={"rows": [[1, 2, 3, 4]], "labels": [long]})
+    assert (answer.status_code, len(answer.content) < 300) == (422, True)
+
+
+def test_answers_are_limited_in_size(numeric: tuple[Any, np.ndarray]) -> None:
+    model, X = numeric
+    labels = list(model.classes_[:2])
+    with serving(model, max_values=20) as client:
+        large = client.post("/predict_proba", json={"rows": X[:3].tolist()})
+        few = client.post("/predict_proba", json={"rows": X[:3].tolist(), "labels": labels})
+    assert large.status_code == 413
+    assert "rows x labels must be at most 20, got 3 x 8" in large.json()["error"]
+    np.testing.assert_array_equal(few.json()["probabilities"], model.predict_proba(X[:3])[:, :2])
+
+
+def test_blocks_of_rows_give_the_same_answers(
+    numeric: tuple[Any, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, X = numeric
+    served = ServedModel(model, max_rows=100, max_values=1000)
+    whole = [b"".join(answer({"rows": X.tolist()})) for answer in (served.predict,)]
+    monkeypatch.setattr("ramify.apps.serving._BLOCK_VALUES", 1)
+    assert whole == [b"".join(answer({"rows": X.tolist()})) for answer in (served.predict,)]
+
+
+def test_categories_are_found_by_value_or_text() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "size": pandas.Categorical([1, 2] * 10, categories=[1, 2]),
+            "wild": pandas.Categorical([True, False] * 10),
+        }
+    )
+    model = PCTClassifier().fit(frame, ["one", "two"] * 10)
+    served = ServedModel(model, max_rows=10, max_values=100)
+
+    def labels(size: Any, wild: Any) -> Any:
+        answer = b"".join(served.predict({"rows": [{"size": size, "wild": wild}]}))
+        return json.loads(answer)["predictions"][0]
+
+    assert [labels(1, None), labels("1", None)] == [["one"]] * 2
+    assert [labels(None, True), labels(None, "True"), labels(None, "true")] == [["one"]] * 3
+    # Neither is a category of size: both are missing values.
+    assert labels(True, None) == labels(None, None)
+    assert labels("x", None) == labels(None, None)
+
+
+def test_a_client_that_leaves_or_dawdles_does_no_harm(
+    numeric: tuple[Any, np.ndarray], capfd: pytest.CaptureFixture[str]
+) -> None:
+    head = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n[1"
+    with serving(numeric[0], body_seconds=0.05) as client:
+        address = (client.base_url.host, client.base_url.port)
+        with socket.create_connection(address) as leaves:
+            leaves.sendall(head)
+        with socket.create_connection(address) as dawdles:
+            dawdles.sendall(head)
+            assert dawdles.recv(100).startswith(b"HTTP/1.1 408")
+        assert client.get("/health").json() == {"status": "ok"}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_the_server_stops_although_clients_have_not_finished(
+    numeric: tuple[Any, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ramify.apps.web_server._STOP_SECONDS", 0)
+    unfinished = b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n[1"
+    with ExitStack() as clients, serving(numeric[0]) as client:
+        address = (client.base_url.host, client.base_url.port)
+        for _ in range(20):
+            clients.enter_context(socket.create_connection(address)).sendall(unfinished)
+        assert client.get("/health").status_code == 200
+
+
+def test_a_client_must_send_the_head_of_a_request_in_time(
+    numeric: tuple[Any, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ramify.apps.web_server._HEADER_SECONDS", 0.05)
+    with serving(numeric[0]) as client:
+        with socket.create_connection((client.base_url.host, client.base_url.port)) as silent:
+            silent.sendall(b"POST /predict HT")
+            assert silent.recv(100) == b""  # closed
+        assert client.get("/health").status_code == 200
+
+
+def test_an_address_that_cannot_be_used_is_an_error_of_the_options(
+    numeric: tuple[Any, np.ndarray], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.ramify"
+    ramify.save(numeric[0], path)
+    with open_socket("127.0.0.1", 0) as listening:
+        port = listening.getsockname()[1]
+        for options in (("--port", port), ("--host", "256.1.1.1"), ("--host", "x" * 80)):
+            done = run("serve", path, *options)
+            assert done.exit_code == 2
+            assert "cannot listen on --host" in done.output
+            assert "Traceback" not in done.output
+
+
 def test_models_of_dates_are_refused() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"day": pandas.date_range("2020-01-01", periods=4)})
     model = PCTClassifier().fit(frame, ["a", "a", "b", "b"])
     with pytest.raises(ValueError, match=r"got columns 'day'. Convert them to numbers"):
-        ServedModel(model, max_rows=10)
+        ServedModel(model, max_rows=10, max_values=10)
 
 
 @pytest.mark.process

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import math
+import os
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,9 @@ __all__ = [
     "ServedModel",
     "make_app",
 ]
+
+_BLOCK_VALUES = 1 << 22  # probabilities computed at once
+_BODIES = 1 << 28  # bytes of all requests that are being received
 
 
 class RequestError(ValueError):
@@ -35,13 +41,17 @@ class ServedModel:
         A fitted classifier of ramify.
     max_rows : int
         Most rows of a request.
+    max_values : int
+        Most probabilities in an answer.
     """
 
-    def __init__(self, model: Any, max_rows: int) -> None:
-        self.model, self.max_rows = model, max_rows
+    def __init__(self, model: Any, max_rows: int, max_values: int) -> None:
+        self.model, self.max_rows, self.max_values = model, max_rows, max_values
         names = getattr(model, "feature_names_in_", None)
         self.names = None if names is None else [str(name) for name in names]
-        self.categories = {j: set(known) for j, known in model.schema_.categories.items()}
+        self.categories = {j: _Categories(known) for j, known in model.schema_.categories.items()}
+        self.labels = list(model.hierarchy_.labels)
+        self._column = {label: k for k, label in enumerate(self.labels)}
         if model.schema_.times:
             raise ValueError(
                 "the model must not use dates or times to be served, got columns "
@@ -64,37 +74,66 @@ class ServedModel:
             "model": type(self.model).__name__,
             "ramify": __version__,
             "features": features,
-            "labels": list(self.model.hierarchy_.labels),
+            "labels": self.labels,
         }
 
-    def predict(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the most specific predicted labels of each row."""
+    def predict(self, request: dict[str, Any]) -> Iterator[bytes]:
+        """Yield an answer with the most specific predicted labels of each row."""
         X = self._read(request, ("rows", "threshold"))
         threshold = request.get("threshold")
         if threshold is not None and not (_is_number(threshold) and 0 <= threshold <= 1):
             raise RequestError(
-                422, f"threshold must be a number from 0 to 1 or null, got {threshold!r}."
+                422, f"threshold must be a number from 0 to 1 or null, got {_shown(threshold)}."
             )
-        Y = label_sets(self.model, X, threshold)
-        return {"predictions": [list(row) for row in self.model.hierarchy_.decode(Y)]}
+        decode = self.model.hierarchy_.decode
+        rows = (
+            list(row)
+            for block in self._blocks(X)
+            for row in decode(label_sets(self.model, block, threshold))
+        )
+        return _written('{"predictions":', rows)
 
-    def predict_proba(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the probabilities of all labels, or of those in `labels`."""
-        X = self._read(request, ("rows", "labels"))
-        labels = list(self.model.hierarchy_.labels)
+    def predict_proba(self, request: dict[str, Any]) -> Iterator[bytes]:
+        """Yield an answer with the probabilities of all labels, or of those in `labels`."""
         wanted = request.get("labels")
-        if wanted is None:
-            return {"labels": labels, "probabilities": self.model.predict_proba(X).tolist()}
-        unknown = _unknown(wanted, labels)
+        columns = None if wanted is None else self._columns_of(wanted)
+        n_labels = len(self.labels if wanted is None else wanted)
+        X = self._read(request, ("rows", "labels"))
+        if X.shape[0] * n_labels > self.max_values:
+            raise RequestError(
+                413,
+                f"rows x labels must be at most {self.max_values}, got {X.shape[0]} x {n_labels}. "
+                "Ask for fewer rows at once, or for some of the labels.",
+            )
+        rows = (
+            row.tolist()
+            for block in self._blocks(X)
+            for row in _taken(np.asarray(self.model.predict_proba(block)), columns)
+        )
+        names = json.dumps(self.labels if wanted is None else wanted, ensure_ascii=False)
+        return _written(f'{{"labels":{names},"probabilities":', rows)
+
+    def _blocks(self, X: Any) -> Iterator[Any]:
+        """Yield the rows of X in blocks whose probabilities fit into little memory."""
+        size = max(1, _BLOCK_VALUES // len(self.labels))
+        for start in range(0, X.shape[0], size):
+            yield X[start : start + size]
+
+    def _columns_of(self, wanted: Any) -> list[int]:
+        """Return the columns of the labels that a request asks for, each once."""
+        unknown = _unknown(wanted, self._column)
         if unknown:
             raise RequestError(
                 422,
-                f"labels must be a list of labels of the model, got {shorten(unknown)}."
-                f"{did_you_mean(unknown[0], labels)} GET /model lists them.",
+                f"labels must be a list of labels of the model, got {_shown(unknown[0])}."
+                f"{did_you_mean(unknown[0], self.labels)} GET /model lists them.",
             )
-        columns = [labels.index(label) for label in wanted]
-        scores = np.asarray(self.model.predict_proba(X))[:, columns]
-        return {"labels": wanted, "probabilities": scores.tolist()}
+        repeated = [label for label, count in Counter(wanted).items() if count > 1]
+        if repeated:
+            raise RequestError(
+                422, f"labels must not repeat, got {_shown(repeated[0])} more than once."
+            )
+        return [self._column[label] for label in wanted]
 
     def _name(self, feature: int) -> str:
         return f"x{feature}" if self.names is None else self.names[feature]
@@ -104,7 +143,7 @@ class ServedModel:
         unknown = [key for key in request if key not in known]
         if unknown:
             raise RequestError(
-                422, f"the request must have the fields {list(known)}, got {shorten(unknown)}."
+                422, f"the request must have the fields {list(known)}, got {_shown(unknown[0])}."
             )
         rows = request.get("rows")
         if not isinstance(rows, list) or not rows:
@@ -135,7 +174,7 @@ class ServedModel:
             if unknown:
                 raise RequestError(
                     422,
-                    f"row {number} must have the features of the model, got {shorten(unknown)}."
+                    f"row {number} must have the features of the model, got {_shown(unknown[0])}."
                     f"{did_you_mean(unknown[0], self.names)} GET /model lists them.",
                 )
             row = [row.get(name) for name in self.names]
@@ -143,47 +182,103 @@ class ServedModel:
             raise RequestError(
                 422,
                 f"row {number} must have {n_features} values, got "
-                f"{len(row) if isinstance(row, list) else repr(row)}. Use null for missing ones.",
+                f"{len(row) if isinstance(row, list) else _shown(row)}. "
+                "Use null for missing ones.",
             )
         return [self._read_cell(value, j, number) for j, value in enumerate(row)]
 
     def _read_cell(self, value: Any, feature: int, number: int) -> Any:
-        is_nominal = feature in self.categories
+        categories = self.categories.get(feature)
         if value is None:
-            return None if is_nominal else np.nan
-        if is_nominal:
-            if isinstance(value, str | int | float):
-                return value
+            return None if categories is not None else np.nan
+        if categories is not None:
+            if isinstance(value, str | bool) or _is_number(value):
+                return categories.find(value)
         elif _is_number(value):
             return float(value)
-        wanted = "a category" if is_nominal else "a number"
+        wanted = "a number" if categories is None else "a category"
         raise RequestError(
             422,
-            f"row {number} must have {wanted} or null as {self._name(feature)!r}, got {value!r}.",
+            f"row {number} must have {wanted} or null as {self._name(feature)!r}, "
+            f"got {_shown(value)}.",
         )
 
 
+class _Categories:
+    """The categories of a feature, found by value or, since JSON has few types, by their text."""
+
+    def __init__(self, known: Sequence[Any]) -> None:
+        self._known = {(isinstance(value, bool), value): value for value in known}
+        texts = Counter(str(value) for value in known)
+        self._by_text = {str(value): value for value in known if texts[str(value)] == 1}
+
+    def find(self, value: Any) -> Any:
+        """Return the category that a value stands for, or the value if it is unknown."""
+        known = self._known.get((isinstance(value, bool), value))
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return self._by_text.get(text, text) if known is None else known
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Return whether a value of JSON is a number that a double can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer that is too large
+        return False
 
 
-def _unknown(wanted: Any, labels: list[Any]) -> list[Any]:
+def _shown(value: Any) -> str:
+    """Return a value of a request for an error message, cut to what people read."""
+    text = repr(value[:200] if isinstance(value, str | list) else value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _unknown(wanted: Any, known: dict[Any, int]) -> list[Any]:
     if not isinstance(wanted, list):
         return [wanted]
-    known = set(labels)
     return [label for label in wanted if isinstance(label, list | dict) or label not in known]
 
 
-def make_app(model: Any, *, max_bytes: int = 10 << 20, max_rows: int = 10_000) -> Any:
+def _taken(scores: Any, columns: list[int] | None) -> Any:
+    return scores if columns is None else scores[:, columns]
+
+
+def _written(start: str, rows: Iterator[list[Any]]) -> Iterator[bytes]:
+    """Yield a JSON object whose last field is a list of rows.
+
+    Row by row, so that other threads run between them.
+    """
+    yield start.encode()
+    before = b"["
+    for row in rows:
+        yield before + json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode()
+        before = b","
+    yield b"]}"
+
+
+def make_app(
+    model: Any,
+    *,
+    max_bytes: int = 10 << 20,
+    max_rows: int = 10_000,
+    max_values: int = 5_000_000,
+    body_seconds: float = 30.0,
+) -> Any:
     """Return an ASGI application that predicts with a model and refuses larger requests."""
     import_extra("starlette", "serve")
+    from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette
-    from starlette.concurrency import run_in_threadpool
-    from starlette.responses import JSONResponse
+    from starlette.requests import ClientDisconnect
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    served = ServedModel(model, max_rows)
-    limits = {"max_bytes": max_bytes, "max_rows": max_rows}
+    served = ServedModel(model, max_rows, max_values)
+    limits = {"max_bytes": max_bytes, "max_rows": max_rows, "max_values": max_values}
+    bodies = _Bodies(max_bytes, body_seconds)
+    # Each answer that is being computed takes memory, and more threads than cores are not faster.
+    at_once = CapacityLimiter(max(2, os.cpu_count() or 1))
 
     def constant(facts: dict[str, Any]) -> Callable[[Any], Awaitable[Any]]:
         async def answer(_: Any) -> Any:
@@ -191,11 +286,17 @@ def make_app(model: Any, *, max_bytes: int = 10 << 20, max_rows: int = 10_000) -
 
         return answer
 
-    def computed(work: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    def computed(work: Callable[[dict[str, Any]], Iterator[bytes]]) -> Any:
+        def compute(body: bytes) -> bytes:
+            return b"".join(work(_parse(body)))
+
         async def answer(request: Any) -> Any:
             try:
-                body = await _read_body(request, max_bytes)
-                return JSONResponse(await run_in_threadpool(lambda: work(_parse(body))))
+                body = await bodies.read(request.stream())
+                content = await to_thread.run_sync(compute, body, limiter=at_once)
+                return Response(content, media_type="application/json")
+            except ClientDisconnect:
+                return Response(status_code=400)  # which nobody reads
             except RequestError as error:
                 return JSONResponse({"error": str(error)}, status_code=error.status)
             except ValueError as error:  # what ramify refuses, such as infinite values
@@ -207,22 +308,44 @@ def make_app(model: Any, *, max_bytes: int = 10 << 20, max_rows: int = 10_000) -
         routes=[
             Route("/health", constant({"status": "ok"})),
             Route("/model", constant({**served.describe(), "limits": limits})),
-            Route("/openapi.json", constant(_describe_service())),
+            Route("/openapi.json", constant(_describe_service(served))),
             Route("/predict", computed(served.predict), methods=["POST"]),
             Route("/predict_proba", computed(served.predict_proba), methods=["POST"]),
         ]
     )
 
 
-async def _read_body(request: Any, max_bytes: int) -> bytes:
-    """Read a request, but not more than the limit, whatever its header says."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > max_bytes:
-            raise RequestError(413, f"the request must have at most {max_bytes} bytes.")
-        parts.append(part)
-    return b"".join(parts)
+class _Bodies:
+    """Receives requests, within limits of size and time and of the size of all together."""
+
+    def __init__(self, max_bytes: int, seconds: float) -> None:
+        self._max_bytes, self._seconds = max_bytes, seconds
+        self._received = 0
+
+    async def read(self, stream: Any) -> bytes:
+        """Return the body of a request, but not more than the limit, whatever its header says."""
+        from anyio import fail_after
+
+        body = bytearray()
+        try:
+            with fail_after(self._seconds):
+                async for part in stream:
+                    body += part
+                    self._received += len(part)
+                    self._check(len(body))
+        except TimeoutError:
+            raise RequestError(
+                408, f"the request must arrive within {self._seconds:g} seconds."
+            ) from None
+        finally:
+            self._received -= len(body)
+        return bytes(body)
+
+    def _check(self, n_bytes: int) -> None:
+        if n_bytes > self._max_bytes:
+            raise RequestError(413, f"the request must have at most {self._max_bytes} bytes.")
+        if self._received > max(_BODIES, self._max_bytes):
+            raise RequestError(503, "too many requests are being received. Try again later.")
 
 
 def _parse(body: bytes) -> dict[str, Any]:
@@ -231,23 +354,33 @@ def _parse(body: bytes) -> dict[str, Any]:
 
     try:
         request = json.loads(body, parse_constant=refuse)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RequestError:
+        raise
+    except (ValueError, RecursionError) as error:  # an integer of 5,000 digits is a ValueError
         raise RequestError(400, f"the request must be JSON: {error}.") from None
     if not isinstance(request, dict):
         raise RequestError(422, "the request must be an object with the field 'rows'.")
     return request
 
 
-def _describe_service() -> dict[str, Any]:
+def _describe_service(served: ServedModel) -> dict[str, Any]:
     """Return the OpenAPI description."""
-    cell = {"type": ["number", "string", "null"]}
+    cell = {"type": ["number", "string", "boolean", "null"]}
+    n_features = int(served.model.n_features_in_)
+    names = {"propertyNames": {"enum": served.names}} if served.names else {}
     rows = {
         "type": "array",
         "minItems": 1,
+        "maxItems": served.max_rows,
         "items": {
             "oneOf": [
-                {"type": "array", "items": cell},
-                {"type": "object", "additionalProperties": cell},
+                {
+                    "type": "array",
+                    "items": cell,
+                    "minItems": n_features,
+                    "maxItems": n_features,
+                },
+                {"type": "object", "additionalProperties": cell, **names},
             ]
         },
     }
@@ -273,8 +406,10 @@ def _describe_service() -> dict[str, Any]:
         }
         for status, text in (
             (400, "Not JSON"),
+            (408, "Too slow"),
             (413, "Too large"),
             (422, "Not rows of this model"),
+            (503, "Too many requests"),
         )
     }
     paths: dict[str, Any] = {

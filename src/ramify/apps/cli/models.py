@@ -330,6 +330,12 @@ def serve(
     max_rows: Annotated[
         int, typer.Option(min=1, help="Largest number of rows in a request.")
     ] = 10_000,
+    max_values: Annotated[
+        int, typer.Option(min=1, help="Most probabilities (rows x labels) in an answer.")
+    ] = 5_000_000,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Most connections at a time; others get status 503.")
+    ] = 2_000,
 ) -> None:
     """Answer requests for predictions over HTTP, as JSON.
 
@@ -338,11 +344,12 @@ def serve(
     check_exists(model)
     from ramify.apps.predicting import load_classifier
     from ramify.apps.serving import make_app
+    from ramify.apps.web_server import open_socket, run_server
 
-    uvicorn = import_extra("uvicorn", "serve")
-    app = make_app(load_classifier(model), max_bytes=max_bytes, max_rows=max_rows)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", access_log=False)
-    listening = config.bind_socket()
-    address = f"http://{host}:{listening.getsockname()[1]}"
-    say(f"Listening on {address} (Ctrl-C stops it)")
-    uvicorn.Server(config).run(sockets=[listening])
+    import_extra("uvicorn", "serve")
+    app = make_app(
+        load_classifier(model), max_bytes=max_bytes, max_rows=max_rows, max_values=max_values
+    )
+    with open_socket(host, port) as listening:
+        say(f"Listening on http://{host}:{listening.getsockname()[1]} (Ctrl-C stops it)")
+        run_server(app, listening, max_connections)
