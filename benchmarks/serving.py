@@ -1,8 +1,8 @@
 """The web service of ``ramify serve``: time of a request, requests a second, memory.
 
 ``python -m benchmarks.serving [--requests N] [--slow N]`` starts the service of a tree in a
-process of its own and asks it over connections that stay open, one client after the other and eight
-at a time, alone and while slow clients hold unfinished requests.
+process of its own and asks it over connections that stay open, one client after the other and
+eight at a time, alone and while slow clients hold unfinished requests.
 """
 
 from __future__ import annotations
