@@ -3,7 +3,9 @@
 import copy
 import io
 import json
+import os
 import pickle
+import socket
 import zipfile
 
 import joblib
@@ -392,6 +394,21 @@ def test_a_failed_save_leaves_the_old_file(tree, path):
         ramify.save(Holder(object()), path)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_saving_removes_what_a_killed_process_has_left(tree, path):
+    host, dead, alive = socket.gethostname().replace(".", "_")[:40], 2**22 + 1, os.getpid()
+    left = path.with_name(f".{path.name}.{host}-{dead}-01234567.part")
+    kept = [
+        path.with_name(f".other.{host}-{dead}-01234567.part"),
+        path.with_name(f".{path.name}.{host}-{alive}-01234567.part"),
+        path.with_name(f".{path.name}.elsewhere-{dead}-01234567.part"),
+    ]
+    for part in (left, *kept):
+        part.touch()
+    ramify.save(tree, path)
+    assert not left.exists()
+    assert all(part.exists() for part in kept)
 
 
 def test_the_same_model_gives_the_same_bytes(tree, path, tmp_path):

@@ -16,7 +16,8 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -241,11 +242,12 @@ def replacing(path: FilePath) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def remove_stale_parts(folder: FilePath) -> None:
+def remove_stale_parts(folder: FilePath, name: str | None = None) -> None:
     """Remove the temporary files that killed processes have left in a folder.
 
-    The name of a temporary file contains the computer and the process that writes it. Files of
-    running processes are kept, and files of other computers until they are a day old.
+    With a `name`, only those of the file of this name. The name of a temporary file contains the
+    computer and the process that writes it. Files of running processes are kept, and files of
+    other computers until they are a day old.
 
     Examples
     --------
@@ -257,9 +259,11 @@ def remove_stale_parts(folder: FilePath) -> None:
     ...     stale.exists()
     False
     """
-    for part in Path(folder).glob(".*.part"):
+    pattern = ".*.part" if name is None else f".{escape(name)}.*.part"
+    for part in Path(folder).glob(pattern):
         if not _is_being_written(part):
-            part.unlink(missing_ok=True)
+            with suppress(OSError):  # a file of somebody else
+                part.unlink()
 
 
 def _host() -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ramify._schema import SchemaError
 from ramify.io.errors import FormatError
-from ramify.io.files import FilePath, replacing
+from ramify.io.files import FilePath, remove_stale_parts, replacing
 
 __all__ = [
     "VERSION",
@@ -167,6 +167,7 @@ def write_container(path: FilePath, members: Mapping[str, bytes], written_by: st
         {"format": _FORMAT, "version": VERSION, "ramify": written_by, "members": listed}, indent=1
     ).encode()
     everything = {_MANIFEST: manifest, **members}
+    remove_stale_parts(Path(path).parent, Path(path).name)
     with replacing(path) as temporary, temporary.open("xb") as file:
         _write_archive(file, everything, zipfile.ZIP_DEFLATED)
         if not _is_modest(file):
