@@ -24,8 +24,8 @@ _MODULES = {
     "boosting.adaboost": (
         "AdaBoostMHClassifier",
         "HierarchicalAdaBoostMHClassifier",
+        "Rounds",
     ),
-    "boosting.adaboost_base": ("Rounds",),
     "boosting.classifier": ("PCTGradientBoostingClassifier",),
     "data.features": ("FeatureSchema",),
     "labels.encoding": ("HierarchyBinarizer",),

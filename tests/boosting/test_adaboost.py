@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import ramify
 from ramify import AdaBoostMHClassifier, HierarchicalAdaBoostMHClassifier, Hierarchy
-from ramify.boosting.adaboost_base import Rounds
+from ramify.boosting.adaboost import Rounds
 from ramify.metrics import hierarchical_hamming_loss
 
 TREE = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -46,6 +46,7 @@ __all__ = [
     "INPUT_ATTRIBUTES",
     "ArrayClassifier",
     "HierarchicalClassifier",
+    "StagedClassifier",
     "copy_input_attributes",
     "share_classes",
 ]
@@ -473,3 +474,42 @@ class ArrayClassifier(HierarchicalClassifier):
     @abstractmethod
     def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
         """Learn from X as returned by `read_training_features` and from Y, with ancestors."""
+
+
+class StagedClassifier(HierarchicalClassifier):
+    """Base class of classifiers whose rounds add to the scores of the previous ones."""
+
+    @abstractmethod
+    def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Check X and yield the probabilities after each round."""
+
+    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the probabilities after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Yields
+        ------
+        ndarray of shape (n, n_labels)
+            The result of `predict_proba` after each round.
+        """
+        yield from self._staged_scores(X)
+
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Yield the predictions after each round.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Yields
+        ------
+        array or list
+            The result of `predict` after each round.
+        """
+        for scores in self._staged_scores(X):
+            yield self.format_.write(self._decide(scores, None))

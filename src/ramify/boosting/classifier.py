@@ -2,17 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any, ClassVar
 
-from ramify.boosting.base import GradientBoostingBase
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ramify import _core
+from ramify._base.classifier import StagedClassifier
+from ramify._base.tree_models import Margins, TreeModel
+from ramify._parallel import count_threads
+from ramify._schema import Array, BoostedTreesOf, IfPresent, Schema, Sparse, Text, Whole
+from ramify._validation import (
+    check_choice,
+    check_number,
+    check_same_length,
+    check_sample_weight,
+    has_validation,
+)
+from ramify.boosting.cuda.device import load_cupy
+from ramify.boosting.outputs import (
+    choose_loss,
+    find_outputs,
+    find_start,
+    label_probabilities,
+    to_probabilities,
+    weigh_outputs,
+)
+from ramify.boosting.partitions import (
+    find_partitions,
+    fit_partitions,
+    is_partitioned,
+)
+from ramify.boosting.rounds import (
+    Booster,
+    BoostingRows,
+    add_margins,
+    learn_rounds,
+    make_booster,
+    total_gains,
+)
+from ramify.boosting.stopping import Course, HeldOutModel, read_scoring
+from ramify.boosting.trees import name_label_sets, read_boosted
+from ramify.data.features import read_features
+from ramify.decision import make_coherent
+from ramify.decision.coherence import REPAIRS
+from ramify.labels.class_weight import check_class_weight
+from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
+from ramify.trees.criteria import balanced_factors, check_label_weight, find_label_weights
+from ramify.trees.options import count_features, count_rows
+from ramify.trees.parameters import check_min_samples
 
 __all__ = [
     "PCTGradientBoostingClassifier",
 ]
 
 
-class PCTGradientBoostingClassifier(GradientBoostingBase):
+_MAX_BINS = 255
+_NO_LIMIT = 2**31  # on sizes; larger ones would not fit the integers of the core
+_MANY_ROWS = 10_000  # with more, early_stopping="auto" holds out rows, as in scikit-learn
+
+
+class PCTGradientBoostingClassifier(StagedClassifier):
     r"""Gradient-boosted predictive clustering trees.
 
     Every round adds a tree whose leaves hold one value per label, which means that all labels are
@@ -176,6 +233,21 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
     (50, 'logistic')
     """
 
+    trees_: _core.BoostedTrees
+    loss_: str
+    baseline_: NDArray[np.float32]
+    label_sets_: sparse.csr_array[np.int32]
+    validation_score_: NDArray[np.float64]
+
+    _saved_schema: ClassVar[Schema] = {
+        "loss_": Text(("logistic", "softmax")),
+        "baseline_": Array(("n_outputs",), "f4"),
+        "label_sets_": IfPresent(Sparse(("n_outputs", "n_labels"), "i4", low=1, high=1)),
+        "trees_": BoostedTreesOf("n_features_in_", "n_outputs"),
+        "validation_score_": Array(("n_scores",), finite=False),
+        "_seed": Whole(),
+    }
+
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
@@ -240,3 +312,360 @@ class PCTGradientBoostingClassifier(GradientBoostingBase):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        check_choice("loss", self.loss, ("auto", "logistic", "softmax"))
+        check_number("learning_rate", self.learning_rate, np.finfo(np.float32).tiny, 1e6)
+        check_number("max_iter", self.max_iter, 1, whole=True)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, 1, whole=True)
+        if self.max_leaf_nodes is not None:
+            check_number("max_leaf_nodes", self.max_leaf_nodes, 2, whole=True)
+        check_min_samples("min_samples_leaf", self.min_samples_leaf, 1)
+        check_number("l2_regularization", self.l2_regularization, 0, 1e12)
+        count_features(self.max_features, 1)
+        check_number("subsample", self.subsample, 1e-12, 1)
+        check_number("max_bins", self.max_bins, 2, _MAX_BINS, whole=True)
+        check_number("sketch_size", self.sketch_size, 1, whole=True)
+        check_number("w0", self.w0, 0)
+        check_choice("weighting", self.weighting, ("avg", "sum", "min", "max"))
+        check_label_weight(self.label_weight)
+        check_class_weight(self.class_weight)
+        check_choice("coherence", self.coherence, REPAIRS)
+        if self.early_stopping not in (True, False, "auto"):
+            raise ValueError(
+                f"early_stopping must be True, False or 'auto', got {self.early_stopping!r}."
+            )
+        check_number("validation_fraction", self.validation_fraction, 0, 1)
+        check_number("n_iter_no_change", self.n_iter_no_change, 1, whole=True)
+        check_number("tol", self.tol, 0)
+        read_scoring(self.scoring)
+        check_number("score_every", self.score_every, 1, whole=True)
+        check_choice("device", self.device, ("cpu", "cuda"))
+        if self.refit and self.warm_start:
+            raise ValueError(
+                "refit must be False with warm_start=True, got True: learning again does not keep "
+                "earlier trees. Set one of the two to False."
+            )
+
+    # ---- learning --------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> PCTGradientBoostingClassifier:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows. NaN marks missing values; string and categorical columns of a data
+            frame are nominal. Partitions of a dask array or data frame stay on the workers of
+            the current dask client; y and `sample_weight` must then have the same partitions.
+        y : array-like
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights. They do not affect which rows are drawn.
+        X_val : like X, optional
+            Validation rows for early stopping, instead of a fraction of X.
+        y_val : array-like, optional
+            Labels of the validation rows.
+        sample_weight_val : array-like, optional
+            Weights of the validation rows.
+
+        Returns
+        -------
+        PCTGradientBoostingClassifier
+            The fitted classifier.
+        """
+        self._check_parameters()
+        if is_partitioned(X) or is_partitioned(y):
+            return self._fit_collections(X, y, sample_weight, X_val, y_val, sample_weight_val)
+        if self.device == "cuda":
+            load_cupy()
+        previous = self._previous() if self.warm_start and hasattr(self, "trees_") else None
+        known = None if previous is None else (self.n_features_in_, self.hierarchy_)
+        X, encoded, weights = self._read_training(X, y, sample_weight)
+        if known is not None and known != (self.n_features_in_, encoded.hierarchy):
+            raise ValueError(
+                "X and y must have the same features and labels as in the previous fit with "
+                "warm_start=True. Pass the same data, or set warm_start=False."
+            )
+        random = check_random_state(self.random_state)
+        self._seed = int(random.randint(np.iinfo(np.int32).max))
+        if previous is not None:
+            self._seed = previous._seed
+        rows = BoostingRows.of(X, encoded.Y, weights)
+        rows = self._hold_out(rows, X_val, y_val, sample_weight_val)
+        self._boost(rows, int(self.max_iter), previous)
+        if self.refit and len(rows.held_out):
+            scores = self.validation_score_
+            self._boost(rows.all_learning(), self.n_iter_, None)
+            self.validation_score_ = scores
+        return self
+
+    def _fit_collections(
+        self, X: Any, y: Any, sample_weight: Any, *validation: Any
+    ) -> PCTGradientBoostingClassifier:
+        """Fit to dask collections, whose partitions stay where they are."""
+        if any(given is not None for given in validation):
+            raise ValueError(
+                "X_val, y_val and sample_weight_val must not be passed if X is a dask collection. "
+                "Set validation_fraction instead."
+            )
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight must be None if X is a dask collection, got {self.class_weight!r}. "
+                "Pass sample_weight, in the same partitions as X."
+            )
+        if self.device != "cpu":
+            raise ValueError(
+                f"device must be 'cpu' if X is a dask collection, got {self.device!r}. Set "
+                "device='cpu', or pass X in the memory of one machine."
+            )
+        self._seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with find_partitions(X, y, sample_weight) as partitions:
+            fit_partitions(self, partitions)
+        return self
+
+    def _previous(self) -> PCTGradientBoostingClassifier:
+        """Return the state from which a fit with `warm_start` continues."""
+        if self.max_iter < self.n_iter_:
+            raise ValueError(
+                f"max_iter must be at least {self.n_iter_} with warm_start=True, the number of "
+                f"rounds of the previous fit, got {self.max_iter}. Increase max_iter, or set "
+                "warm_start=False."
+            )
+        if self.max_iter == self.n_iter_:
+            warnings.warn(
+                f"warm_start=True adds no trees: there are {self.n_iter_} trees already. Increase "
+                "max_iter to learn more.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.loss not in ("auto", self.loss_):
+            raise ValueError(
+                f"loss must be {self.loss_!r} as in the previous fit with warm_start=True, got "
+                f"{self.loss!r}. Keep the loss, or set warm_start=False."
+            )
+        return copy(self)
+
+    def _hold_out(
+        self, rows: BoostingRows, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> BoostingRows:
+        """Set aside rows for early stopping, if it is used."""
+        if has_validation(X_val, y_val, sample_weight_val):
+            if not self.early_stopping:
+                raise ValueError(
+                    "early_stopping must be True or 'auto' if X_val is passed to fit, got False. "
+                    "Change early_stopping, or do not pass validation rows."
+                )
+            X = read_features(self, X_val, self.schema_)
+            Y = read_labels(y_val, self.hierarchy_).Y
+            check_same_length(X.shape[0], Y.shape[0], "_val")
+            weights = check_sample_weight(sample_weight_val, X.shape[0], "_val")
+            return rows.with_validation(BoostingRows.of(X, Y, weights), self.schema_)
+        is_large = len(rows.weights) > _MANY_ROWS
+        if not self.early_stopping or (self.early_stopping == "auto" and not is_large):
+            return rows
+        return rows.hold_out(self.validation_fraction, np.random.RandomState(self._seed))
+
+    def _boost(
+        self, rows: BoostingRows, n_rounds: int, previous: PCTGradientBoostingClassifier | None
+    ) -> None:
+        """Learn until there are `n_rounds` trees, and set the attributes."""
+        outputs = self._find_outputs(rows, previous)
+        learning = rows.learning
+        if previous is None:
+            trees = _core.BoostedTrees(outputs.shape[1], rows.X.shape[1])
+            self.baseline_ = find_start(self.loss_, outputs[learning], rows.weights[learning])
+            margins = self.baseline_
+        else:
+            trees = previous.trees_.copy()
+            self.baseline_ = previous.baseline_
+            margins = self._margins(rows.X, trees)
+        n_kept = len(trees)
+        booster = make_booster(
+            rows,
+            self.schema_,
+            outputs,
+            margins,
+            weigh_outputs(self._label_weights(rows), getattr(self, "label_sets_", None)),
+            max_bins=int(self.max_bins),
+            options=self._options(len(learning), n_kept),
+            device=self.device,
+        )
+        course = self._course(booster, rows) if len(rows.held_out) else None
+        if course is not None:
+            course.record()
+        learn_rounds(booster, trees, n_rounds - n_kept, course, verbose=bool(self.verbose))
+        earlier = np.zeros(0) if previous is None else previous.validation_score_[:n_kept]
+        if course is not None:
+            trees.truncate(n_kept + course.best_round)
+            complete = len(earlier) == n_kept
+            scores = [*earlier, *course.scores] if complete else course.scores
+            self.validation_score_ = np.array(scores, dtype=np.float64)
+        else:
+            self.validation_score_ = np.zeros(0)
+        self.trees_ = trees
+
+    def _find_outputs(
+        self, rows: BoostingRows, previous: PCTGradientBoostingClassifier | None
+    ) -> sparse.csr_array[np.int32]:
+        """Set the loss and its label sets; return the outputs of the rows."""
+        if previous is not None:
+            self.loss_ = previous.loss_
+        elif not hasattr(self, "loss_"):  # already set if `fit` learns again from all rows
+            self.loss_ = choose_loss(
+                self.loss,
+                rows.Y,
+                self.hierarchy_,
+                single_label=self.format_.single_label,
+            )
+        outputs, label_sets = find_outputs(self.loss_, rows.Y)
+        if label_sets is None:
+            return outputs
+        if previous is not None and not _are_equal(label_sets, previous.label_sets_):
+            raise ValueError(
+                "y must have the same label sets as in the previous fit with warm_start=True and "
+                "loss='softmax'. Pass the same data, or set warm_start=False."
+            )
+        self.label_sets_ = label_sets
+        return outputs
+
+    def _label_weights(self, rows: BoostingRows) -> NDArray[np.float64]:
+        factors = self.label_weight
+        if isinstance(factors, str):
+            factors = balanced_factors(rows.Y[rows.learning], rows.weights[rows.learning])
+        return find_label_weights(self.hierarchy_, self.w0, self.weighting, factors)
+
+    def _options(self, n_learning: int, n_kept: int) -> _core.GradientBoostingOptions:
+        n_drawn = max(1, round(self.subsample * n_learning))
+        options = _core.GradientBoostingOptions()
+        options.loss = self.loss_
+        options.learning_rate = float(self.learning_rate)
+        options.max_depth = min(_NO_LIMIT, self.max_depth or _NO_LIMIT)
+        options.max_leaf_nodes = min(_NO_LIMIT, self.max_leaf_nodes or 0)
+        options.min_samples_leaf = int(
+            min(_NO_LIMIT, count_rows(self.min_samples_leaf, n_drawn, 1))
+        )
+        options.l2_regularization = float(self.l2_regularization)
+        options.n_sampled_rows = n_drawn
+        options.n_sampled_features = count_features(self.max_features, self.n_features_in_)
+        options.sketch_size = min(_NO_LIMIT, int(self.sketch_size))
+        options.seed = self._seed
+        options.first_round = n_kept
+        options.n_threads = count_threads(self.n_jobs)
+        return options
+
+    def _course(self, booster: Booster, rows: BoostingRows) -> Course:
+        scorer = read_scoring(self.scoring)
+        X = None if scorer is None else rows.X[rows.held_out]
+        truth = rows.Y[rows.held_out]
+        weights = rows.weights[rows.held_out]
+        weighted = {} if (weights == weights[0]).all() else {"sample_weight": weights}
+
+        def score() -> float:
+            if scorer is None:
+                return -booster.loss(True)
+            margins = np.empty((len(rows.held_out), len(self.baseline_)), dtype=np.float32)
+            booster.copy_margins(rows.held_out, margins)
+            model = HeldOutModel(
+                self._link(margins),
+                self.hierarchy_,
+                self.classes_,
+                lambda scores: self._decide(scores, None),
+            )
+            return scorer(model, X, truth, **weighted)
+
+        return Course(score, int(self.n_iter_no_change), float(self.tol), int(self.score_every))
+
+    # ---- predicting ------------------------------------------------------------------------
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of rounds of the model, equal to the number of its trees."""
+        check_is_fitted(self)
+        return len(self.trees_)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The fraction of the total gain of all tests that is due to each feature."""
+        check_is_fitted(self)
+        gains = total_gains(self.trees_)
+        return np.asarray(gains / max(gains.sum(), np.finfo(float).tiny))
+
+    def _start(self, n_rows: int) -> NDArray[np.float32]:
+        return np.tile(self.baseline_, (n_rows, 1))
+
+    def _margins(self, X: Any, trees: _core.BoostedTrees) -> NDArray[np.float32]:
+        margins = self._start(X.shape[0])
+        n_threads = count_threads(self.n_jobs)
+        add_margins(trees, X, margins, n_threads=n_threads, device=self.device)
+        return margins
+
+    def _link(self, margins: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the coherent probabilities of all labels."""
+        probabilities = to_probabilities(self.loss_, margins, count_threads(self.n_jobs))
+        if self.loss_ == "softmax":
+            return label_probabilities(probabilities, self.label_sets_)
+        return make_coherent(probabilities, self.hierarchy_, self.coherence, n_jobs=self.n_jobs)
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self._link(self._margins(X, self.trees_))
+
+    def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        check_is_fitted(self)
+        X = read_features(self, X, self.schema_)
+        margins = self._start(X.shape[0])
+        n_threads = count_threads(self.n_jobs)
+        for first in range(self.n_iter_):
+            add_margins(self.trees_, X, margins, first=first, last=first + 1, n_threads=n_threads)
+            yield self._link(margins)
+
+    def _as_trees(self) -> TreeModel:
+        sets = self.label_sets_ if self.loss_ == "softmax" else None
+        hierarchy = self.hierarchy_
+        return TreeModel(
+            tuple(read_boosted(self.trees_)),
+            hierarchy if sets is None else name_label_sets(sets, hierarchy),
+            lambda X: self._margins(X, self.trees_),
+            "sum",
+            unit="margin",
+            outputs="labels" if sets is None else "label sets",
+            margins=Margins(self.baseline_, sets, self.coherence),
+        )
+
+    # ---- saving ----------------------------------------------------------------------------
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        return {**state, "_seed": self._seed} if "trees_" in state else state
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        fitted = dict(state)
+        seed = fitted.pop("_seed", None)
+        super()._set_saved_state(fitted)
+        if "trees_" not in fitted:
+            return
+        has_sets = "label_sets_" in fitted
+        n_outputs = len(self.baseline_)
+        if has_sets != (self.loss_ == "softmax") or (
+            not has_sets and n_outputs != self.hierarchy_.n_labels
+        ):
+            raise ValueError("loss_, label_sets_ and baseline_ do not fit together")
+        self._seed = int(seed)  # required by warm_start
+
+
+def _are_equal(sets: sparse.csr_array[np.int32], others: sparse.csr_array[np.int32]) -> bool:
+    return (
+        sets.shape == others.shape
+        and np.array_equal(sets.indptr, others.indptr)
+        and np.array_equal(sets.indices, others.indices)
+    )

@@ -17,6 +17,7 @@ from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
 from ramify.data.features import FeatureSchema
 from ramify.data.rows import as_columns, as_label_rows, as_rows, by_rows, dense
+from ramify.saving.boosted_trees import join_arrays
 
 __all__ = [
     "Booster",
@@ -120,10 +121,9 @@ def add_margins(
 def total_gains(trees: _core.BoostedTrees) -> NDArray[np.float64]:
     """Return, for each feature, the sum of the gains of its tests."""
     total = np.zeros(trees.n_features)
-    for number in range(len(trees)):
-        arrays: Any = trees.arrays(number)
-        tested = arrays["feature"] >= 0
-        np.add.at(total, arrays["feature"][tested], arrays["gain"][tested])
+    arrays = join_arrays(trees)
+    tested = arrays["feature"] >= 0
+    np.add.at(total, arrays["feature"][tested], arrays["gain"][tested])
     return total
 
 
