@@ -23,9 +23,9 @@ from ramify.apps.clus.estimator import (
     forest_sizes,
     tree_parameters,
 )
+from ramify.apps.clus.hierarchical_target import HierarchicalTarget
 from ramify.apps.clus.models import Learned, Model
 from ramify.apps.clus.problem import Problem, features_drawn
-from ramify.apps.clus.targets.hierarchical import HierarchicalTarget
 from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema

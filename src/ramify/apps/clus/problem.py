@@ -25,11 +25,10 @@ from ramify.apps.clus.estimator import (
     forest_sizes,
     target_weights,
 )
+from ramify.apps.clus.hierarchical_target import ClusHierarchy, HierarchicalTarget, LabelFormat
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings, read_small_text
-from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget, LabelFormat
-from ramify.apps.clus.targets.nominal import NominalTarget
-from ramify.apps.clus.targets.numeric import NumericTarget
+from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
 from ramify.io.arff_columns import ArffFile
 from ramify.trees.clus import JavaRandom
 from ramify.trees.options import count_features

@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from ramify.apps.clus.data import take_rows
 from ramify.apps.clus.errors import SettingsError
+from ramify.apps.clus.forest_files import forest_files, hierarchy_lines
+from ramify.apps.clus.hierarchical_target import HierarchicalErrors, HierarchicalTarget
 from ramify.apps.clus.learning import learn
 from ramify.apps.clus.models import Learned, evaluate, join
 from ramify.apps.clus.options import Switches
-from ramify.apps.clus.problem import Problem, check_run, read_problem
-from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.targets.hierarchical import HierarchicalErrors, HierarchicalTarget
-from ramify.apps.clus.writers.forests import forest_files, hierarchy_lines
-from ramify.apps.clus.writers.predictions import (
+from ramify.apps.clus.prediction_files import (
     precision_recall_lines,
     prediction_lines,
     roc_lines,
     shown_models,
 )
-from ramify.apps.clus.writers.results import Fold, Parts, result_lines, validation_lines
+from ramify.apps.clus.problem import Problem, check_run, read_problem
+from ramify.apps.clus.result_files import Fold, Parts, result_lines, validation_lines
+from ramify.apps.clus.settings import Settings
 from ramify.io.files import writing_text
 from ramify.trees.clus import clus_folds
 

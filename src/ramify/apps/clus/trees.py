@@ -17,6 +17,7 @@ from ramify.trees.views import change_tree
 
 __all__ = [
     "TreeSize",
+    "children_of",
     "describe_test",
     "measure_tree",
     "node_rows",
@@ -47,7 +48,7 @@ def measure_tree(tree: _core.Tree) -> TreeSize:
     is_leaf = tree.feature < 0
     level = np.ones(len(is_leaf), dtype=np.int64)
     for node in np.flatnonzero(~is_leaf).tolist():  # children have larger numbers
-        level[_children(tree, node)] = level[node] + 1
+        level[children_of(tree, node)] = level[node] + 1
     return TreeSize(len(is_leaf), int(is_leaf.sum()), int(level.max()))
 
 
@@ -68,7 +69,7 @@ def leaf_numbers(tree: _core.Tree) -> dict[int, int]:
         if tree.feature[node] < 0:
             order[node] = len(order) + 1
         else:
-            stack.extend(reversed(_children(tree, node)))
+            stack.extend(reversed(children_of(tree, node)))
     return order
 
 
@@ -84,7 +85,7 @@ def print_tree(
             continue
         yield first + describe_test(tree, node, attributes, nary=nary)
         names = branch_names(tree, node, attributes)
-        children = _children(tree, node)
+        children = children_of(tree, node)
         for at in reversed(range(len(children))):
             name, last = names[at], at == len(names) - 1
             if names == ["yes", "no"]:
@@ -95,7 +96,8 @@ def print_tree(
             stack.append((children[at], f"{indent}+--{label}", indent + below))
 
 
-def _children(tree: _core.Tree, node: int) -> list[int]:
+def children_of(tree: _core.Tree, node: int) -> list[int]:
+    """Return the nodes that the branches of a test lead to; none for a leaf."""
     return list(tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]].tolist())
 
 

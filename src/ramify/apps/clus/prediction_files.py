@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.apps.clus.data import Attributes, Rows
+from ramify.apps.clus.hierarchical_target import HierarchicalErrors
 from ramify.apps.clus.measures import Counts
 from ramify.apps.clus.models import Evaluation, Model
 from ramify.apps.clus.problem import Target
-from ramify.apps.clus.targets.hierarchical import HierarchicalErrors
 from ramify.apps.clus.trees import leaf_numbers, reached_leaves
 from ramify.apps.clus.values import java_double
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify.apps.clus.data import Attributes, take_rows
 from ramify.apps.clus.estimator import bootstraps
+from ramify.apps.clus.hierarchical_target import ClusHierarchy, HierarchicalTarget
 from ramify.apps.clus.models import Evaluation, Learned
 from ramify.apps.clus.problem import Problem
-from ramify.apps.clus.targets.hierarchical import ClusHierarchy, HierarchicalTarget
-from ramify.apps.clus.targets.nominal import NominalTarget
-from ramify.apps.clus.targets.numeric import NumericTarget
+from ramify.apps.clus.result_files import header_lines, model_information, underlined
+from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
+from ramify.apps.clus.trees import children_of
 from ramify.apps.clus.values import java_double, number
-from ramify.apps.clus.writers.results import header_lines, model_information, underlined
 
 __all__ = [
     "forest_files",
@@ -169,8 +169,7 @@ def genie3(
     for tree, own in zip(trees, squares, strict=True):
         found = np.zeros(n_features)
         for node in _preorder(tree):
-            branches = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
-            found[tree.feature[node]] += own[node] - sum(own[branches].tolist())
+            found[tree.feature[node]] += own[node] - sum(own[children_of(tree, node)].tolist())
         total += found
     return total / n_trees
 
@@ -186,9 +185,7 @@ def symbolic(
         for node in _preorder(tree):
             own = tree.weight[node] / tree.weight[0] if weight is None else weight ** level[node]
             found[tree.feature[node]] += own
-            level[tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]] = (
-                level[node] + 1
-            )
+            level[children_of(tree, node)] = level[node] + 1
         total += found
     return total / n_trees
 
@@ -200,8 +197,7 @@ def _preorder(tree: _core.Tree) -> Iterator[int]:
         node = stack.pop()
         if tree.feature[node] >= 0:
             yield node
-            part = tree.child[tree.child_indptr[node] : tree.child_indptr[node + 1]]
-            stack.extend(part.tolist())
+            stack.extend(children_of(tree, node))
 
 
 def ranking_lines(

@@ -1,1 +1,0 @@
-"""Write the files that CLUS writes."""
