@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+from ramify import PCTClassifier
 from ramify.inspection import explore, summarise
 from tests.support.browser import browser, show  # noqa: F401  (fixtures)
 from tests.support.inspection_cases import animal_pages, animal_tree, animals, related_labels
@@ -102,6 +105,60 @@ def test_forest_one_tree_at_a_time_with_importances(pages, show):  # noqa: F811
     page.fill("input[list]", "lion")
     page.keyboard.press("Tab")
     assert "by all 10 trees" in page.inner_text("#pane-example")
+
+
+def test_the_answer_comes_first_and_leads_to_labels(pages, show):  # noqa: F811
+    page = show(pages["tree"])
+    answer, tree = page.locator("#answer").bounding_box(), page.locator("#map").bounding_box()
+    assert answer["y"] + answer["height"] <= tree["y"] + 1
+    words = page.inner_text("#answer")
+    assert re.search(r"It finds \d+ % of the labels; \d+ % of the labels it predicts are", words)
+    assert "level 4" in words
+    assert re.search(r"\d+ labels with test rows are never predicted", words)
+    page.locator("#answer button.link").first.click()
+    label = page.inner_text("#label-details h2")
+    assert label == page.locator("#answer button.link").first.inner_text()
+    page.focus("#answer summary")
+    page.keyboard.press("Enter")  # folds it
+    assert page.locator("#map").bounding_box()["y"] < tree["y"]
+
+
+def test_rows_have_names_and_dates(tmp_path, show):  # noqa: F811
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2024-01-01", periods=20)
+    X = pandas.DataFrame({"found": days, "size": np.arange(20.0) % 3})
+    model = PCTClassifier().fit(X, ["a"] * 9 + ["b"] * 11)
+    page = show(explore(model, X, path=tmp_path / "p.html", names=[f"P-{k}" for k in range(20)]))
+    chips = page.locator("#pane-node .chips button")
+    assert chips.count() == 9
+    assert chips.last.inner_text() == "12 more"
+    chips.last.click()
+    assert chips.count() == 20
+    page.locator("#pane-node .chips button", has_text="P-12").click()
+    field = page.locator("#value-0")
+    assert field.input_value() == "2024-01-13"
+    assert "yes (found = 2024-01-13)" in page.inner_text("#pane-example")
+    field.fill("2024-01-0")
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("2024-01-02 08:30")
+    assert "no (found = 2024-01-02 08:30)" in page.inner_text("#pane-example")
+
+
+def test_nothing_is_clipped_on_a_phone(pages, show):  # noqa: F811
+    page = show(pages["tree"], viewport={"width": 390, "height": 844})
+    cards = page.locator("#tree .node").all()
+    assert len(cards) > 5
+    for card in cards:
+        box = card.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        for text in card.locator("text").all():
+            inside = text.bounding_box()
+            assert inside["x"] + inside["width"] <= box["x"] + box["width"] + 1
+    assert page.locator("#tree .node text").nth(3).text_content().startswith(("yes: ", "no: "))
+    for name in ("label", "example", "feature"):
+        page.click(f"#tab-{name}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_dark_and_narrow(pages, show):  # noqa: F811

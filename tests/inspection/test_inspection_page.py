@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ramify import PCTClassifier, PerEdgeClassifier
 from ramify.inspection import explore
+from ramify.inspection.page.data import describe_answers
+from ramify.inspection.page.performance import measure_rows
+from ramify.metrics import pooled_auprc
 from tests.support.inspection_cases import (
     TREE,
     animal_forest,
@@ -102,3 +106,48 @@ def test_page_of_brdt_has_the_graph_of_related_labels(tmp_path, pages):
     pairs = {frozenset((names[one], names[other])) for one, other, _ in related["edges"]}
     assert frozenset(("cat", "purrs")) in pairs
     assert "related" not in data_of(pages["tree"])
+
+
+def test_the_page_begins_with_how_good_the_model_is(pages):
+    data, model = animals(), animal_tree()
+    (answer,) = data_of(pages["tree"])["answers"]
+    assert answer["about"] == "On 189 rows"
+    assert "If the model was trained on these rows" in answer["note"]
+    scores = model.predict_proba(data.X)
+    figures = {name: (value, baseline) for name, value, baseline in answer["measures"]}
+    shares = np.tile(np.asarray(data.y.mean(axis=0)).ravel(), (189, 1))
+    assert figures["pooled AU(PRC)"] == (
+        pytest.approx(pooled_auprc(data.y, scores), abs=1e-4),
+        pytest.approx(pooled_auprc(data.y, shares), abs=1e-4),
+    )
+    chosen = model.predict(data.X)
+    counts = {name: np.array(values) for name, values in answer["counts"].items()}
+    assert (counts["rows"] == np.asarray(data.y.sum(axis=0)).ravel()).all()
+    assert (counts["predicted"] == np.asarray(chosen.sum(axis=0)).ravel()).all()
+    assert (counts["right"] == np.asarray(data.y.multiply(chosen).sum(axis=0)).ravel()).all()
+
+
+def test_scores_of_training_rows_give_way_to_those_of_test_rows(tmp_path):
+    data, model = animals(), animal_tree()
+    own = measure_rows(data.y, model.predict_proba(data.X), data.y, data.hierarchy, [0.1] * 203)
+    tested = replace(own, n_folds=5)
+    (answer,) = describe_answers(own, tested)
+    assert answer["about"] == "5-fold cross-validation on 189 rows"
+    (answer,) = describe_answers(own, replace(own, values={}, baseline={}, counts=None))
+    assert answer["note"].startswith("The model was trained on these rows")
+    other = replace(own, n_rows=100)
+    answers = describe_answers(other, tested, "test.csv")
+    assert [answer["about"] for answer in answers] == [
+        "On 100 rows of test.csv",
+        "5-fold cross-validation on 189 rows",
+    ]
+    assert answers[0]["note"] is None
+
+
+def test_dates_are_dates_on_the_page(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"found": pandas.date_range("2024-01-01", periods=10), "size": 1.0})
+    model = PCTClassifier().fit(X, ["a"] * 5 + ["b"] * 5)
+    features = data_of(explore(model, X, path=tmp_path / "p.html"))["features"]
+    assert features[0]["time"] == "date"
+    assert "time" not in features[1]

@@ -235,6 +235,9 @@ def _find_row(row: str, names: Any, table: Table, data: Path) -> int:
     )
 
 
+_MOST_ROWS = 1000  # of a table, evenly spaced, on the page
+
+
 # ---- ramify explore -------------------------------------------------------------------------
 
 
@@ -248,8 +251,11 @@ def explore(
     ),
     labels: LabelOptions,
     files: FileOptions,
+    ids: IdColumns = None,
     ignore_unknown: IgnoreUnknown = False,
-    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page (default: the name of the model file).")
+    ] = None,
     trees: Annotated[
         int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
     ] = 10,
@@ -261,22 +267,43 @@ def explore(
     check_output(out, model, data)
     check_exists(model, data)
     from ramify.apps.cli.evaluating import read_known_labels
-    from ramify.apps.predicting import features_for, load_classifier, remembered_settings
-    from ramify.inspection import explore as write_page
+    from ramify.apps.cli.prediction_files import row_names
+    from ramify.apps.predicting import (
+        features_for,
+        load_classifier,
+        remembered_performance,
+        remembered_settings,
+    )
+    from ramify.apps.reading.any_file import check_has_ids
+    from ramify.inspection.page.data import PageRows
+    from ramify.inspection.page.explorer import write_page
+    from ramify.inspection.summary import summarise_labels
 
     fitted = load_classifier(model)
-    rows: dict[str, Any] = {}
+    categories = None
+    rows = None
     if data is not None:
-        settings = labels.settings(files).over(remembered_settings(model))
+        given = replace(labels.settings(files), id_column=only_id(ids))
+        settings = given.over(remembered_settings(model))
         options = settings.labelled(files.limits())
         table = read_known_labels(
             fitted, data, options, ignore_unknown=ignore_unknown, labelled=False
         )
+        check_has_ids(table, given.id_column)
         X = features_for(fitted, table)
         # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else table.categories
-        rows = {"X": X, "y": table.y, "categories": categories}
-    write_page(fitted, path=out, title=title, max_trees=trees, **rows)
+        names = row_names(fitted, data, settings.unlabelled(files.limits()), table)
+        rows = PageRows(X, table.y, names, _MOST_ROWS, data.name)
+    write_page(
+        fitted,
+        summarise_labels(fitted, None, categories),
+        out,
+        rows,
+        title=title or model.stem,
+        max_trees=trees,
+        trained=remembered_performance(model, fitted.hierarchy_),
+    )
     say_where("Wrote the page to", out)
 
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._messages import counted
 from ramify._validation import check_same_length
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
+from ramify.inspection.page.performance import COUNTS, Performance, measure_rows
 from ramify.inspection.related_labels import relate_labels
+from ramify.inspection.rulesets.extraction import root_prior
 from ramify.inspection.summary import ModelSummary, TreeSummary, read_tree_rows
 from ramify.labels.encoding import read_labels
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import precision_recall_curves
 
-__all__ = ["describe_model", "describe_rows"]
+__all__ = ["PageRows", "describe_answers", "describe_model", "describe_rows"]
 
 _DIGITS = 4
 _CURVE_POINTS = 40
@@ -98,7 +102,8 @@ def _describe_features(
     for j, name in enumerate(features.names):
         codes = range(counts[j] if j < len(counts) else 0)  # features of the model have none
         categories = [features.category(j, code) for code in codes] or None
-        described.append({"name": name, "categories": categories, "used": j in tested})
+        facts = {"name": name, "categories": categories, "used": j in tested}
+        described.append(facts | ({"time": features.times[j]} if j in features.times else {}))
     return described
 
 
@@ -184,23 +189,29 @@ def _top_labels(summary: TreeSummary) -> tuple[list[int], NDArray[np.float64]]:
     return top, top_value
 
 
+@dataclass(frozen=True)
+class PageRows:
+    """Rows to show on the page."""
+
+    X: Any
+    y: Any  # their labels, or None
+    names: Sequence[Any] | None  # None for those of a data frame, or row numbers
+    max_rows: int  # at most so many are shown
+    source: str = ""  # the file of the rows
+
+
 def describe_rows(
-    model: Any,
-    summary: ModelSummary,
-    X: Any,
-    y: Any,
-    *,
-    names: Sequence[Any] | None,
-    max_rows: int,
+    model: Any, summary: ModelSummary, given: PageRows, trained: Performance | None
 ) -> dict[str, Any]:
-    """Return some rows, their labels, and the precision-recall curves of all labels."""
+    """Return some rows, their labels, the curves of all labels, and how good the model is."""
+    X, y, max_rows = given.X, given.y, given.max_rows
     coded = read_tree_rows(model, X)
     n_rows = coded.shape[0]
-    called = _row_names(X, names, n_rows)
+    called = _row_names(X, given.names, n_rows)
     shown = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).round().astype(int))
     cells = coded[shown] if isinstance(coded, np.ndarray) else coded.tocsr()[shown].toarray()
     rows: dict[str, Any] = {"names": [called[i] for i in shown], "X": _cells(cells)}
-    found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {n_rows:,} rows"}
+    found: dict[str, Any] = {"rows": rows, "dataName": f"computed on {counted(n_rows, 'row')}"}
     scores = np.asarray(model.predict_proba(X))
     of_sets = summary.outputs == "label sets"  # which have neither scores nor curves
     if len(summary.trees) > 1 and summary.combination != "sum" and not of_sets:
@@ -211,7 +222,84 @@ def describe_rows(
         kept = Y[shown]
         rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
         found["curves"] = _curves(Y, scores, summary.hierarchy)
+        if summary.hierarchy == model.hierarchy_:
+            chosen = read_labels(model.predict(X), model.hierarchy_).Y
+            shares = _label_shares(summary, trained, Y)
+            own = measure_rows(Y, scores, chosen, model.hierarchy_, shares)
+            if _are_of_training(own, trained):
+                found["dataName"] += " of training, so that it is too good for others"
+            return found | {"answers": describe_answers(own, trained, given.source)}
+    if trained is not None and not of_sets:
+        found["answers"] = describe_answers(None, trained)
     return found
+
+
+def _label_shares(
+    summary: ModelSummary, trained: Performance | None, Y: Any
+) -> NDArray[np.float64]:
+    """Return the frequencies of the labels in the training rows, or else in the rows given."""
+    if trained is not None:
+        return trained.label_rows / trained.n_rows
+    if all(tree.unit == "probability" for tree in summary.trees):
+        return root_prior(summary)
+    return np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
+
+
+_MEASURES = {
+    "pooled_auprc": "pooled AU(PRC)",
+    "mean_auprc": "mean AUPRC",
+    "hierarchical_f1": "hierarchical F1",
+}
+_TOO_GOOD = "the scores are too good for other rows."
+
+
+def describe_answers(
+    own: Performance | None, trained: Performance | None, source: str = ""
+) -> list[dict[str, Any]]:
+    """Return how good a model is on given rows and in cross-validation, the main answer first."""
+    found = []
+    tested = trained is not None and trained.n_folds > 0
+    if own is not None:
+        seen = _are_of_training(own, trained)
+        note = None
+        if seen:
+            note = f"The model was trained on these rows: {_TOO_GOOD}"
+        elif not tested:
+            note = f"If the model was trained on these rows, {_TOO_GOOD}"
+        if not (seen and tested):
+            of = f" of {source}" if source else ""
+            found.append(_describe_answer(own, f"On {counted(own.n_rows, 'row')}{of}", note))
+    if trained is not None and tested:
+        about = f"{trained.n_folds}-fold cross-validation on {counted(trained.n_rows, 'row')}"
+        found.append(_describe_answer(trained, about, None))
+    return found
+
+
+def _are_of_training(own: Performance, trained: Performance | None) -> bool:
+    """Return whether rows have the number and the labels of the training rows."""
+    return (
+        trained is not None
+        and own.n_rows == trained.n_rows
+        and bool((own.label_rows == trained.label_rows).all())
+    )
+
+
+def _describe_answer(performance: Performance, about: str, note: str | None) -> dict[str, Any]:
+    def figure(values: Mapping[str, float], name: str) -> float | None:
+        value = _finite(values.get(name))
+        return None if value is None else round(value, _DIGITS)
+
+    values, baseline = performance.values, performance.baseline
+    counts = performance.counts
+    return {
+        "about": about,
+        "note": note,
+        "measures": [
+            [title, figure(values, name), figure(baseline, name)]
+            for name, title in _MEASURES.items()
+        ],
+        "counts": counts and {name: getattr(counts, name).tolist() for name in COUNTS},
+    }
 
 
 def _row_names(X: Any, names: Sequence[Any] | None, n_rows: int) -> list[str]:

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ramify._validation import check_number
-from ramify.inspection.page.data import describe_model, describe_rows
-from ramify.inspection.summary import summarise_labels
+from ramify.inspection.page.data import PageRows, describe_answers, describe_model, describe_rows
+from ramify.inspection.page.performance import Performance
+from ramify.inspection.summary import ModelSummary, summarise_labels
 from ramify.io.files import replacing
 
-__all__ = ["explore"]
+__all__ = ["explore", "write_page"]
 
-_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "related", "example", "main")
+_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "related", "example", "answer", "main")
 
 
 def explore(
@@ -34,12 +35,14 @@ def explore(
 ) -> Path:
     """Write a self-contained HTML page to explore a model.
 
-    The page shows the decision tree, which can be panned, zoomed, expanded and collapsed; the
-    labels of each node with the change from its parent; for each label, the leaves that predict it
-    and its precision-recall curve; the path of a row through the tree; and the feature
-    importances. It can be used with the keyboard and with a screen reader. The page loads no
-    external resources. Boosted trees are shown with the labels (label sets for the loss "softmax")
-    whose margins they move, and BR-DT with its graph of related labels.
+    The page begins with how good the model is on the rows, if their labels are given: measures
+    beside those of a baseline, level by level and branch by branch. Then it shows the decision
+    tree, which can be panned, zoomed, expanded and collapsed; the labels of each node with the
+    change from its parent; for each label, the leaves that predict it and its precision-recall
+    curve; the path of a row through the tree; and the feature importances. It can be used with the
+    keyboard and with a screen reader. The page loads no external resources. Boosted trees are
+    shown with the labels (label sets for the loss "softmax") whose margins they move, and BR-DT
+    with its graph of related labels.
 
     Parameters
     ----------
@@ -85,11 +88,27 @@ def explore(
     if X is None and y is not None:
         raise ValueError("y was passed without X. Pass both or neither.")
     summary = summarise_labels(model, feature_names, categories)
+    rows = None if X is None else PageRows(X, y, names, max_rows)
+    return write_page(model, summary, Path(path), rows, title=title, max_trees=max_trees)
+
+
+def write_page(
+    model: Any,
+    summary: ModelSummary,
+    target: Path,
+    rows: PageRows | None,
+    *,
+    title: str | None,
+    max_trees: int,
+    trained: Performance | None = None,
+) -> Path:
+    """Write the page of a model; `trained` is how well it predicted when it was trained."""
     data = describe_model(model, summary, max_trees)
-    if X is not None:
-        data |= describe_rows(model, summary, X, y, names=names, max_rows=max_rows)
+    if rows is not None:
+        data |= describe_rows(model, summary, rows, trained)
+    elif trained is not None:
+        data |= {"answers": describe_answers(None, trained)}
     text = _fill_template(title or f"Exploring a {summary.kind}", data)
-    target = Path(path)
     with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return target

@@ -16,11 +16,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 
-__all__ = ["MEASURES", "LabelCounts", "Performance", "measure", "measure_rows"]
+__all__ = ["COUNTS", "MEASURES", "LabelCounts", "Performance", "measure", "measure_rows"]
 
 MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 _MOST_ROWS = 2**53  # whole numbers that JSON keeps
-_COUNTS = ("rows", "predicted", "right")
+COUNTS = ("rows", "predicted", "right")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class LabelCounts:
         return cls(*(np.asarray(Y.sum(axis=0)).ravel() for Y in (given, chosen, both)))
 
     def __add__(self, other: LabelCounts) -> LabelCounts:
-        return LabelCounts(*(getattr(self, n) + getattr(other, n) for n in _COUNTS))
+        return LabelCounts(*(getattr(self, n) + getattr(other, n) for n in COUNTS))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Performance:
             "label_rows": self.label_rows.tolist(),
             "counts": None
             if self.counts is None
-            else {name: getattr(self.counts, name).tolist() for name in _COUNTS},
+            else {name: getattr(self.counts, name).tolist() for name in COUNTS},
         }
 
     @classmethod
@@ -80,8 +80,8 @@ class Performance:
             raise ValueError("values and baseline must have the same measures.")
         counts = values["counts"]
         if counts is not None:
-            _check_names("counts", counts, list(_COUNTS))
-            found = LabelCounts(*(_whole(n, counts[n], n_labels, n_rows) for n in _COUNTS))
+            _check_names("counts", counts, list(COUNTS))
+            found = LabelCounts(*(_whole(n, counts[n], n_labels, n_rows) for n in COUNTS))
             if (found.right > np.minimum(found.rows, found.predicted)).any():
                 raise ValueError("right must not exceed rows and predicted.")
             counts = found

@@ -25,6 +25,31 @@ function s(tag, attributes, ...children) {
 }
 
 const two = (number) => number.toFixed(2);
+/* A text that may be broken after a mark. */
+function breakable(text, mark) {
+  return text.split(mark).flatMap((part, k) => (k ? [mark, document.createElement("wbr"), part] : [part]));
+}
+
+/* Seconds as a date, duration or time of day, with as many parts as necessary. */
+function timeText(seconds, kind) {
+  const days = Math.floor(seconds / 86400);
+  const clock = new Date(1000 * (seconds - 86400 * days)).toISOString().slice(11, 19);
+  if (kind === "duration") return `${days ? `${counted(days, "day")}, ` : ""}${clock}`;
+  const time = clock.endsWith(":00") ? clock.slice(0, 5) : clock;
+  if (kind === "time of day") return time;
+  const moment = new Date(86400000 * days);
+  if (Number.isNaN(moment.getTime())) return String(seconds);
+  const day = moment.toISOString().split("T")[0];
+  return (time === "00:00" ? day : `${day} ${time}`) + (kind.endsWith("zone") ? "Z" : "");
+}
+
+/* The seconds of a date as written by timeText; NaN if it is not one. */
+function readDate(text) {
+  const found = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?Z?$/.exec(text.trim());
+  return found ? Date.parse(`${found[1]}T${found[2] || "00:00"}Z`) / 1000 : NaN;
+}
+
+const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 const fine = (number) => (number >= 0.095 || number === 0 ? two(number) : String(Number(number.toPrecision(2))));
 const signed = (number) => (number > 0 ? "+" : "−") + Math.abs(number).toFixed(2);
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;

@@ -139,8 +139,19 @@ class ExamplePane {
       field.value = value === null ? "" : String(value);
       return field;
     }
+    const { time } = this.app.model.features[j];
+    if (time && time.startsWith("date")) {
+      const day = h("input", { id, type: "text", placeholder: "2024-01-31", value: value === null ? "" : timeText(value, time), oninput: () => this.setDate(j, day) });
+      return day;
+    }
     const field = h("input", { id, type: "number", step: "any", value: value === null ? "" : value, oninput: () => this.set(j, field.value) });
     return field;
+  }
+
+  setDate(j, field) {
+    const seconds = field.value.trim() === "" ? null : readDate(field.value);
+    field.setAttribute("aria-invalid", String(Number.isNaN(seconds)));
+    if (!Number.isNaN(seconds)) this.set(j, seconds === null ? "" : seconds);
   }
 
   set(j, text) {

@@ -12,6 +12,7 @@ class App {
       related: new RelatedPane(this, pane("related")),
     };
     this.tabs = Object.keys(this.panes).map((name) => document.getElementById(`tab-${name}`)).filter((tab) => !tab.hidden);
+    this.answer = new Answer(this, document.getElementById("answer"));
     this.listen();
     this.fillHeader();
     this.open("node");

@@ -135,9 +135,17 @@ class Model {
 
   featureValue(j, value) {
     if (value === null || value === undefined || Number.isNaN(value)) return "missing";
-    const names = this.features[j].categories;
+    const { categories: names, time } = this.features[j];
+    if (time) return timeText(value, time);
     if (names) return value < names.length ? names[Math.floor(value)] : String(value);
     return String(Number(value.toPrecision(6)));
+  }
+
+  /* The name of a label in a number of letters: its path, or the end of it. */
+  fitName(label, room) {
+    const name = this.labels[label] ?? "no label";
+    const end = `…${this.separator}${this.short[label]}`;
+    return name.length > room && end.length < name.length ? cut(end, room) : cutLeft(name, room);
   }
 
   /* Text for tests. */

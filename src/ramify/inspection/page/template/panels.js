@@ -1,5 +1,7 @@
 /* The side panes: node, labels and features. */
 
+const FEW = 8;  // rows of a node that are shown at first
+
 class NodePane {
   constructor(app, element) {
     this.app = app;
@@ -32,10 +34,13 @@ class NodePane {
     if (!app.model.rows) return [];
     const found = app.examplesOf(node);
     if (!found.length) return [h("h3", { text: "No rows of the data reach this node" })];
-    const shown = found.slice(0, 60);
-    const more = found.length > shown.length ? ` (first ${shown.length} shown)` : "";
-    return [h("h3", { text: `Rows of the data: ${found.length}${more}` }), h("div", { class: "chips" }, ...shown.map((row) => h("button",
-      { type: "button", text: app.model.rows.names[row], onclick: () => app.chooseExample(row) })))];
+    const chip = (row) => h("button", { type: "button", text: app.model.rows.names[row], onclick: () => app.chooseExample(row) });
+    const chips = h("div", { class: "chips" }, ...found.slice(0, FEW).map(chip));
+    if (found.length > FEW) {
+      const more = h("button", { type: "button", class: "link", text: `${(found.length - FEW).toLocaleString("en")} more`, onclick: () => more.replaceWith(...found.slice(FEW).map(chip)) });
+      chips.append(more);
+    }
+    return [h("h3", { text: `Rows of the data: ${found.length.toLocaleString("en")}` }), chips];
   }
 
   heading(node) {

@@ -1,6 +1,7 @@
 /* The decision tree: pan, zoom, expand and collapse; only visible parts are drawn. */
 
-const CARD = { width: 212, height: 46, rank: 268, slot: 58 };
+const WIDE = { width: 212, height: 46, rank: 268, slot: 58 };
+const NARROW = 560;  // pixels; below, the tree is an indented list
 
 class TreeView {
   /* options: choose(node) called when a node is selected */
@@ -11,11 +12,27 @@ class TreeView {
     this.view = { x: 40, y: 40, scale: 1 };
     this.passed = new Map();
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(svg);
+    new ResizeObserver(() => this.resize()).observe(svg);
+  }
+
+  /* Cards beside each other; below each other, and wider, where there is no room for two. */
+  shape() {
+    const { width } = this.size();
+    this.isList = width < NARROW;
+    this.box = this.isList ? { width: width - 32, height: 46, rank: 12, slot: 54 } : WIDE;
+  }
+
+  resize() {
+    if (!this.tree) return;
+    const wasList = this.isList;
+    this.shape();
+    if (wasList || this.isList) this.layout();
+    if (wasList !== this.isList) this.fit(1); else this.draw();
   }
 
   setTree(tree) {
     this.tree = tree;
+    this.shape();
     this.chosen = 0;
     this.column = null;
     this.colours = tree.purity;
@@ -51,17 +68,26 @@ class TreeView {
       const [node, done] = stack.pop();
       const below = open.has(node) ? tree.children(node) : [];
       if (!done) this.order.push(node);
+      if (this.isList && !done) this.places.set(node, this.listed(node));
       if (below.length && !done) {
         stack.push([node, true]);
         for (let k = below.length - 1; k >= 0; k--) stack.push([below[k], false]);
         continue;
       }
+      if (this.isList) continue;
       const ends = below.length ? [below[0], below[below.length - 1]].map((c) => this.places.get(c).y) : null;
-      const y = ends ? (ends[0] + ends[1]) / 2 : slot++ * CARD.slot;
-      this.places.set(node, { x: tree.depth[node] * CARD.rank, y });
+      const y = ends ? (ends[0] + ends[1]) / 2 : slot++ * this.box.slot;
+      this.places.set(node, { x: tree.depth[node] * this.box.rank, y, width: this.box.width });
     }
     const deepest = Math.max(...this.order.map((node) => tree.depth[node]));
-    this.extent = { width: deepest * CARD.rank + CARD.width, height: (slot - 1) * CARD.slot + CARD.height };
+    if (this.isList) slot = this.order.length;
+    this.extent = { width: deepest * this.box.rank + this.box.width, height: (slot - 1) * this.box.slot + this.box.height };
+  }
+
+  /* The place of a node in the list, which ends at the right edge unless it is very deep. */
+  listed(node) {
+    const x = this.tree.depth[node] * this.box.rank;
+    return { x, y: (this.order.length - 1) * this.box.slot, width: Math.max(160, this.box.width - x) };
   }
 
   size() {
@@ -75,8 +101,13 @@ class TreeView {
     const room = { width: width - 60, height: height - 100 };
     const whole = Math.min(1, room.width / this.extent.width, room.height / this.extent.height);
     const scale = Math.max(whole, least ? 0.82 * least : 0.03);
+    if (this.isList) {
+      this.view = { x: 12, y: 60, scale: least ? 1 : scale };
+      this.draw();
+      return;
+    }
     const x = scale * this.extent.width < room.width ? (width - scale * this.extent.width) / 2 : 24;
-    const root = this.places.get(0).y + CARD.height / 2;
+    const root = this.places.get(0).y + this.box.height / 2;
     const y = scale * this.extent.height < room.height
       ? 60 + (room.height - scale * this.extent.height) / 2 : height / 2 - scale * root;
     this.view = { x, y, scale };
@@ -135,7 +166,7 @@ class TreeView {
       const place = this.places.get(node);
       if (node > 0) this.addEdge(node, place, edges);
       const { left, right, top, bottom } = this.drawn;
-      const near = place.x < right && place.x + CARD.width > left && place.y < bottom && place.y + CARD.height > top;
+      const near = place.x < right && place.x + place.width > left && place.y < bottom && place.y + this.box.height > top;
       if (near || node === this.chosen) nodes.push(this.card(node, place));
     }
     return [...edges, ...nodes];
@@ -150,7 +181,7 @@ class TreeView {
       const { x, y } = this.places.get(node);
       if (node > 0) paths[this.passed.has(node) ? "passed" : "edge"] += this.curve(node);
       const shade = Math.min(7, Math.floor(this.colours[node] * 8));
-      shades[shade] += `M${x} ${y}h${CARD.width}v${CARD.height}h${-CARD.width}z`;
+      shades[shade] += `M${x} ${y}h${this.box.width}v${this.box.height}h${-this.box.width}z`;
     }
     const parts = [s("path", { class: "edge", d: paths.edge, "stroke-width": 1, "vector-effect": "non-scaling-stroke" }), s("path", { class: "edge passed", d: paths.passed, "stroke-width": 2.5, "vector-effect": "non-scaling-stroke" })];
     shades.forEach((d, k) => {
@@ -162,7 +193,8 @@ class TreeView {
   curve(node) {
     const from = this.places.get(this.tree.parent[node]);
     const place = this.places.get(node);
-    const x0 = from.x + CARD.width, y0 = from.y + CARD.height / 2, x1 = place.x, y1 = place.y + CARD.height / 2;
+    if (this.isList) return `M${from.x + 8} ${from.y + this.box.height}V${place.y + this.box.height / 2}H${place.x}`;
+    const x0 = from.x + this.box.width, y0 = from.y + this.box.height / 2, x1 = place.x, y1 = place.y + this.box.height / 2;
     const bend = (x0 + x1) / 2;
     return `M${x0} ${y0}C${bend} ${y0} ${bend} ${y1} ${x1} ${y1}`;
   }
@@ -170,11 +202,12 @@ class TreeView {
   addEdge(node, place, edges) {
     const from = this.places.get(this.tree.parent[node]);
     const { left, right, top, bottom } = this.drawn;
-    const y0 = from.y + CARD.height / 2, x1 = place.x, y1 = place.y + CARD.height / 2;
-    if (Math.min(y0, y1) > bottom || Math.max(y0, y1) < top || x1 < left || from.x + CARD.width > right) return;
+    const y0 = from.y + this.box.height / 2, x1 = place.x, y1 = place.y + this.box.height / 2;
+    if (Math.min(y0, y1) > bottom || Math.max(y0, y1) < top || x1 < left || (!this.isList && from.x + this.box.width > right)) return;
     const share = this.tree.share(this.tree.parent[node], this.tree.branch[node]);
     const passed = this.passed.has(node) ? " passed" : "";
     edges.push(s("path", { class: `edge${passed}`, d: this.curve(node), "stroke-width": (passed ? 2.5 : 1) + 4 * share }));
+    if (this.isList) return;  // the card has the answer
     const text = cut(this.model.answer(this.tree, this.tree.parent[node], this.tree.branch[node]), 14);
     edges.push(s("text", { class: "answer", x: x1 - 6, y: y1 + (y1 > y0 + 1 ? 15 : -6), "text-anchor": "end", text }));
   }
@@ -189,19 +222,21 @@ class TreeView {
       tabindex: node === this.chosen ? "0" : "-1", "aria-level": tree.depth[node] + 1,
       "aria-expanded": leaf ? null : String(open), "aria-selected": String(node === this.chosen), "aria-label": this.spoken(node),
     });
-    const shape = { width: CARD.width, height: CARD.height, rx: leaf ? 3 : 11 };
+    const shape = { width: place.width, height: this.box.height, rx: leaf ? 3 : 11 };
     group.append(s("rect", { class: "frame", ...shape }));
     const colour = this.colours[node];
     if (colour > 0.01) group.append(s("rect", { class: "tint", ...shape, "fill-opacity": (0.45 * colour).toFixed(3) }));
     if (this.coarse()) return group;
     group.append(s("title", { text: this.spoken(node) }));
-    const first = leaf ? cutLeft(model.labels[tree.top[node]] ?? "no label", 20) : cut(model.question(tree, node), 27);
+    const room = Math.floor((place.width - 30) / 6.7);  // letters
+    const answer = this.isList && node > 0 ? `${cut(model.answer(tree, tree.parent[node], tree.branch[node]), 14)}: ` : "";
+    const first = answer + (leaf ? model.fitName(tree.top[node], room - 7 - answer.length) : cut(model.question(tree, node), room - answer.length));
     group.append(s("text", { x: 10, y: 19, text: first }));
     if (leaf && tree.topValue[node] !== 0) {
-      group.append(s("text", { x: CARD.width - 8, y: 19, "text-anchor": "end", text: model.figure(tree.topValue[node]) }));
+      group.append(s("text", { x: place.width - 8, y: 19, "text-anchor": "end", text: model.figure(tree.topValue[node]) }));
     }
-    group.append(s("text", { class: "small", x: 10, y: 36, text: this.note(node) }));
-    if (!leaf) group.append(this.turn(node, open));
+    group.append(s("text", { class: "small", x: 10, y: 36, text: cut(this.note(node), Math.floor((place.width - 20) / 6)) }));
+    if (!leaf) group.append(this.turn(node, open, place.width));
     return group;
   }
 
@@ -214,8 +249,8 @@ class TreeView {
     return (missing ? rowsText(this.tree.n[node]) : rowsOf(this.tree, node)) + missing + label;
   }
 
-  turn(node, open) {
-    const knob = s("g", { class: "turn", transform: `translate(${CARD.width} ${CARD.height / 2})`, "aria-hidden": "true" },
+  turn(node, open, x) {
+    const knob = s("g", { class: "turn", transform: `translate(${x} ${this.box.height / 2})`, "aria-hidden": "true" },
       s("circle", { r: 8 }), s("text", { y: 4, text: open ? "−" : "+" }));
     knob.addEventListener("click", (event) => { event.stopPropagation(); this.toggle(node); });
     return knob;
@@ -269,23 +304,30 @@ class TreeView {
     const seen = this.inSight(0);
     const { width, height } = this.size();
     const scale = Math.max(this.view.scale, 0.45);
-    const outside = place.x < seen.left || place.x + CARD.width > seen.right || place.y < seen.top || place.y + CARD.height > seen.bottom;
+    if (this.isList) {
+      const hidden = place.y < seen.top || place.y + this.box.height > seen.bottom;
+      const x = Math.min(12, width - 12 - scale * (place.x + place.width));
+      this.view = { x, y: hidden ? height / 2 - scale * place.y : this.view.y, scale };
+      return;
+    }
+    const outside = place.x < seen.left || place.x + place.width > seen.right || place.y < seen.top || place.y + this.box.height > seen.bottom;
     if (!outside && scale === this.view.scale) return;
     // Right of the center, because the path to the node is on its left.
-    this.view = { x: 0.66 * width - scale * (place.x + CARD.width / 2), y: height / 2 - scale * (place.y + CARD.height / 2), scale };
+    this.view = { x: 0.66 * width - scale * (place.x + place.width / 2), y: height / 2 - scale * (place.y + this.box.height / 2), scale };
   }
 
   /* Scrolls to a path: all of it, or its end if it is long. */
   showWay(leaf) {
+    if (this.isList) { this.bring(leaf); return; }
     const way = this.tree.path(leaf).map((node) => this.places.get(node));
     const { width, height } = this.size();
     const ys = way.map((place) => place.y);
-    const top = Math.min(...ys), tall = Math.max(...ys) - top + CARD.height;
-    const wide = way[way.length - 1].x + CARD.width;
+    const top = Math.min(...ys), tall = Math.max(...ys) - top + this.box.height;
+    const wide = way[way.length - 1].x + this.box.width;
     const scale = Math.min(1, Math.max(0.62, Math.min((width - 70) / wide, (height - 130) / tall)));
     const whole = scale * wide < width - 60 && scale * tall < height - 120;
     const x = whole ? (width - scale * wide) / 2 : width - 30 - scale * wide;
-    const end = way[way.length - 1].y + CARD.height / 2;
+    const end = way[way.length - 1].y + this.box.height / 2;
     const y = whole ? 60 + (height - 120 - scale * tall) / 2 - scale * top : height / 2 - scale * end;
     this.view = { x, y, scale };
   }
@@ -349,7 +391,7 @@ class TreeView {
     const y = (event.clientY - box.top - this.view.y) / this.view.scale;
     return this.order.find((node) => {
       const place = this.places.get(node);
-      return x >= place.x && x <= place.x + CARD.width && y >= place.y && y <= place.y + CARD.height;
+      return x >= place.x && x <= place.x + place.width && y >= place.y && y <= place.y + this.box.height;
     });
   }
 
