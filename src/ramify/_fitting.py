@@ -11,8 +11,6 @@ import numpy as np
 
 from ramify._savable import get_fitted
 
-__all__ = ["all_or_nothing", "is_all_or_nothing"]
-
 _NOT_ONLY_FLAGS = ("oob_score", "verbose")
 """Parameters that also take the name of a measure or a number."""
 

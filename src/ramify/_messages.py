@@ -7,8 +7,6 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["counted", "did_you_mean", "import_extra", "shorten"]
-
 _SHOWN = 5
 _LONGEST_GUESS = 200  # characters of a name that is worth comparing with others
 

@@ -15,8 +15,6 @@ from joblib.parallel import BACKENDS, get_active_backend
 from ramify import _core
 from ramify._messages import import_extra
 
-__all__ = ["count_threads", "in_parallel"]
-
 _LOCAL = ("loky", "multiprocessing", "sequential", "threading")
 
 _MAX_PER_CORE = 8

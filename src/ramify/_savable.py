@@ -11,14 +11,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
-__all__ = [
-    "find_savable",
-    "get_fitted",
-    "savable",
-    "saved_name",
-    "set_fitted",
-]
-
 _CLASSES: dict[str, type] = {}
 _MODULES = {
     "boosting.adaboost": (

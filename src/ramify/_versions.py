@@ -8,8 +8,6 @@ import platform
 import re
 import sys
 
-__all__ = ["show_versions"]
-
 
 def show_versions() -> None:
     """Print the versions of ramify, Python and the libraries that ramify uses.

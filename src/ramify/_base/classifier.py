@@ -42,15 +42,6 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 
-__all__ = [
-    "INPUT_ATTRIBUTES",
-    "ArrayClassifier",
-    "HierarchicalClassifier",
-    "StagedClassifier",
-    "copy_input_attributes",
-    "share_classes",
-]
-
 INPUT_ATTRIBUTES = (
     "hierarchy_",
     "format_",

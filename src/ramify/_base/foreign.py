@@ -23,18 +23,6 @@ from sklearn.utils.validation import has_fit_parameter
 from ramify._base.classifier import HierarchicalClassifier
 from ramify.labels.formats import label_array
 
-__all__ = [
-    "ANSWERS",
-    "Question",
-    "check_takes_weights",
-    "clone_seeded",
-    "copy_input_tags",
-    "set_random_state",
-    "takes_labels",
-    "takes_weights",
-    "wrapped_estimators",
-]
-
 ANSWERS = ("positive", "indicator", "classes")
 """The kinds of y that a classifier of another library can be fitted on; see `Question`."""
 

@@ -13,8 +13,6 @@ from scipy import sparse
 import ramify.metrics as measures
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["measure_scores", "read_measure", "takes_weights"]
-
 Measure = Callable[..., Any]
 
 # Parameters that also accept a bool.

@@ -20,8 +20,6 @@ from ramify.data.rows import as_rows, by_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, choose_labels
 
-__all__ = ["ManyLabelsMixin", "VotingTrees"]
-
 _CELLS_AT_A_TIME = 2**23  # of a dense block of probabilities, 64 MiB
 _ROWS_AT_A_TIME = 2**13  # of blocks without a dense matrix
 

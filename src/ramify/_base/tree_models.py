@@ -13,8 +13,6 @@ from scipy import sparse
 from ramify import _core
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["Margins", "ModelTree", "TreeModel"]
-
 
 @dataclass(frozen=True)
 class ModelTree:

@@ -12,8 +12,6 @@ from scipy import sparse
 from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.values import Kind, wrong
 
-__all__ = ["Array", "Increasing", "Sparse", "check_compressed", "check_sparse"]
-
 
 @dataclass(frozen=True)
 class Array(Kind):

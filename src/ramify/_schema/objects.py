@@ -12,16 +12,6 @@ from ramify._schema.sizes import SchemaError, Size, Sizes
 from ramify._schema.state import check_state
 from ramify._schema.values import Kind, wrong
 
-__all__ = [
-    "BoostedTreesOf",
-    "Estimator",
-    "Fitted",
-    "Instance",
-    "NamedEstimators",
-    "Part",
-    "TreeOf",
-]
-
 _ROUNDING = 1e-9
 
 

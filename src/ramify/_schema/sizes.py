@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-__all__ = ["SchemaError", "Size", "Sizes"]
-
 Size: TypeAlias = int | str
 """A number, a name, or a sum of them such as "n_labels+1"; "?" is any number."""
 

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 from ramify._schema.sizes import SchemaError, Sizes
 from ramify._schema.values import Kind, Whole
 
-__all__ = ["Schema", "check_state", "schema_of"]
-
 Schema: TypeAlias = Mapping[str, Kind | None]
 """Kinds by attribute. None removes an attribute that a base class declares."""
 

@@ -12,23 +12,6 @@ import numpy as np
 
 from ramify._schema.sizes import SchemaError, Size, Sizes
 
-__all__ = [
-    "AnyOf",
-    "Anything",
-    "Flag",
-    "IfPresent",
-    "Kind",
-    "Label",
-    "ListOf",
-    "MapOf",
-    "Maybe",
-    "Number",
-    "Text",
-    "TupleOf",
-    "TypeName",
-    "Whole",
-]
-
 _TYPE_NAME = re.compile(
     r"[<>|=]?([b?]1?|[iuf][1248]|O8?|[US][0-4]?)|bool|u?int(8|16|32|64)|float(16|32|64)|object"
 )

@@ -26,13 +26,6 @@ from ramify.decision import apply_threshold, make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
 
-__all__ = [
-    "AdaBoostMHClassifier",
-    "HierarchicalAdaBoostMHClassifier",
-    "Rounds",
-]
-
-
 _TESTS = ("feature", "threshold", "default_right")
 
 

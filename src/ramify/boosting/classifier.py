@@ -59,11 +59,6 @@ from ramify.trees.criteria import balanced_factors, check_label_weight, find_lab
 from ramify.trees.options import count_features, count_rows
 from ramify.trees.parameters import check_min_samples
 
-__all__ = [
-    "PCTGradientBoostingClassifier",
-]
-
-
 _MAX_BINS = 255
 _NO_LIMIT = 2**31  # on sizes; larger ones would not fit the integers of the core
 _MANY_ROWS = 10_000  # with more, early_stopping="auto" holds out rows, as in scikit-learn

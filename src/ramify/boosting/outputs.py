@@ -12,19 +12,6 @@ from ramify import _core
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.criteria import number_sets
 
-__all__ = [
-    "choose_loss",
-    "find_outputs",
-    "find_start",
-    "has_one_path",
-    "label_probabilities",
-    "loss_of_sets",
-    "start_from_sums",
-    "to_probabilities",
-    "weigh_outputs",
-]
-
-
 Matrix: TypeAlias = "sparse.csr_array[np.int32]"
 
 # With fewer rows per label set on average, it is better to learn the labels that sets share one by

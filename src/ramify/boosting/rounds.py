@@ -19,15 +19,6 @@ from ramify.data.features import FeatureSchema
 from ramify.data.rows import as_columns, as_label_rows, as_rows, by_rows, dense
 from ramify.saving.boosted_trees import join_arrays
 
-__all__ = [
-    "Booster",
-    "BoostingRows",
-    "add_margins",
-    "learn_rounds",
-    "make_booster",
-    "total_gains",
-]
-
 
 class Booster(Protocol):
     """Learns trees, on any device."""

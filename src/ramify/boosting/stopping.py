@@ -15,12 +15,6 @@ from ramify._messages import did_you_mean
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.scorers import get_scorer, get_scorer_names
 
-__all__ = [
-    "Course",
-    "HeldOutModel",
-    "read_scoring",
-]
-
 
 def read_scoring(scoring: Any) -> Callable[..., float] | None:
     """Return the scorer that a parameter stands for, or None for the loss.

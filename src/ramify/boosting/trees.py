@@ -15,8 +15,6 @@ from ramify._base.tree_models import ModelTree
 from ramify.labels.hierarchy import Hierarchy
 from ramify.saving.boosted_trees import join_arrays
 
-__all__ = ["name_label_sets", "read_boosted"]
-
 
 def name_label_sets(sets: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> Hierarchy:
     """Return label sets as flat labels, named after their most specific labels."""

@@ -17,8 +17,6 @@ from ramify import _core
 from ramify.export.onnx_graph import INPUT, GraphBuilder
 from ramify.export.tree_ensembles import round_down
 
-__all__ = ["add_dividing_mean"]
-
 _YES, _NO, _UNKNOWN = 1, 0, -1
 _SHARE = np.float64  # a row with many missing values is the sum of many small parts
 

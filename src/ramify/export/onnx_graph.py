@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ramify._messages import import_extra
 
-__all__ = ["INPUT", "IR_VERSION", "ML_OPSET", "OPSET", "OUTPUT", "GraphBuilder"]
-
 OPSET = 18  # the first with ScatterND by maximum
 ML_OPSET = 3  # the last whose tree ensembles have several targets per leaf
 IR_VERSION = 8  # of opset 18; readers refuse versions that they do not know

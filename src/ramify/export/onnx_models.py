@@ -18,14 +18,6 @@ from ramify.export.onnx_graph import GraphBuilder
 from ramify.export.tree_ensembles import add_ensemble, add_mean_or_nan, tree_nodes
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "MISSING",
-    "add_coherence",
-    "add_label_sums",
-    "to_onnx",
-]
-
-
 MISSING = ("divide", "nan")
 """What an exported model does with missing values."""
 

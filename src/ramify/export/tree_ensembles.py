@@ -12,14 +12,6 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify.export.onnx_graph import INPUT, GraphBuilder
 
-__all__ = [
-    "TreeNodes",
-    "add_ensemble",
-    "add_mean_or_nan",
-    "round_down",
-    "tree_nodes",
-]
-
 
 def add_ensemble(
     graph: GraphBuilder,

@@ -13,8 +13,6 @@ from ramify._schema import Array, Sizes, Whole
 from ramify.saving.container import DamageError
 from ramify.saving.values import Decoder, Encoder, Kind
 
-__all__ = ["BOOSTED_TREES", "join_arrays"]
-
 # The arrays of a tree that are saved as they are, with one element per node.
 _OF_NODES = {
     "feature": "i4",

@@ -19,21 +19,6 @@ from ramify._schema import SchemaError
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, remove_stale_parts, replacing
 
-__all__ = [
-    "VERSION",
-    "Container",
-    "DamageError",
-    "LimitError",
-    "LoadLimits",
-    "ModelFileError",
-    "check_hierarchy_size",
-    "distrusting",
-    "open_archive",
-    "read_container",
-    "read_member",
-    "write_container",
-]
-
 
 class LimitError(ValueError):
     """A model file declares more than a limit allows."""

@@ -32,8 +32,6 @@ from ramify.saving.boosted_trees import BOOSTED_TREES
 from ramify.saving.container import DamageError, ModelFileError, check_hierarchy_size
 from ramify.saving.values import Decoder, Encoder, Kind, is_plain
 
-__all__ = ["KINDS"]
-
 _MAX_LENGTH = 2**62
 
 

@@ -20,8 +20,6 @@ from scipy import sparse, special
 from ramify._schema import SchemaError
 from ramify._validation import is_missing
 
-__all__ = ["NeedsTrustError", "check_content", "is_known", "known_names"]
-
 _MAX_JOBS = 1024
 _CLASSES = {
     "calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",

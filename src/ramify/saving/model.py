@@ -25,8 +25,6 @@ from ramify.saving.searches import SEARCH_KINDS
 from ramify.saving.values import Decoder, Encoder, PoolReader
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 
-__all__ = ["load", "load_performance", "load_settings", "save", "save_with_settings"]
-
 _DOCUMENT = "model.json"
 _WRAPPED = "wrapped.skops"
 _SETTINGS = "reading.json"

@@ -28,8 +28,6 @@ from ramify.metrics.scorers import HierarchicalScorer, get_scorer, get_scorer_na
 from ramify.saving.container import DamageError
 from ramify.saving.values import Decoder, Encoder, Kind
 
-__all__ = ["SEARCH_KINDS"]
-
 # Classes of sklearn.model_selection, which is imported only for files that contain one of them.
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV")
 _SPLITTERS = (

@@ -18,17 +18,6 @@ from numpy.typing import NDArray
 
 from ramify.saving.container import DamageError, LoadLimits
 
-__all__ = [
-    "ArrayPools",
-    "Decoder",
-    "Encoder",
-    "Kind",
-    "PoolReader",
-    "is_plain",
-    "read_npy",
-]
-
-
 _SUFFIX = ".npy"
 # Matches only what numpy writes for plain arrays. This is stricter than numpy's reader, which
 # evaluates a Python literal and allocates an array of the declared shape.

@@ -18,12 +18,6 @@ from ramify.saving.container import DamageError, LoadLimits, ModelFileError, ope
 from ramify.saving.known_classes import NeedsTrustError, check_content, is_known, known_names
 from ramify.saving.values import Decoder, Encoder, Kind
 
-__all__ = [
-    "WRAPPED",
-    "dump_wrapped",
-    "load_wrapped",
-]
-
 
 def dump_wrapped(objects: Sequence[Any]) -> bytes:
     """Serialise estimators of other libraries."""

@@ -22,17 +22,6 @@ from ramify.io.arff_columns import ArffFile, parse_arff
 from ramify.io.errors import FormatError
 from ramify.io.files import read_chunks
 
-__all__ = [
-    "Attributes",
-    "Rows",
-    "clus_values",
-    "read_attributes",
-    "read_file",
-    "read_rows",
-    "take_rows",
-]
-
-
 _KINDS = {
     "numeric": "numeric",
     "nominal": "nominal",

@@ -12,21 +12,6 @@ from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quote
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.values import number_of
 
-__all__ = [
-    "UNCOUNTED_METHODS",
-    "TargetKind",
-    "bootstraps",
-    "estimator_name",
-    "f_test_levels",
-    "features_to_draw",
-    "forest_parameters",
-    "forest_sizes",
-    "heuristic",
-    "prunes_on_rows",
-    "target_weights",
-    "tree_parameters",
-]
-
 TargetKind = Literal["hierarchical", "multilabel", "nominal", "numeric"]
 
 _WEIGHTING = {

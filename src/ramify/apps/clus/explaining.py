@@ -27,10 +27,6 @@ from ramify.apps.clus.options import OPTIONS, Switches
 from ramify.apps.clus.settings import Settings
 from ramify.io.arff_columns import ArffFile
 
-__all__ = [
-    "explain",
-]
-
 
 @dataclass
 class Program:

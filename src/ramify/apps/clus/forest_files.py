@@ -20,14 +20,6 @@ from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
 from ramify.apps.clus.trees import children_of
 from ramify.apps.clus.values import java_double, number
 
-__all__ = [
-    "forest_files",
-    "genie3",
-    "hierarchy_lines",
-    "ranking_lines",
-    "symbolic",
-]
-
 
 def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]:
     """Return the lines of the files about a forest, by name."""

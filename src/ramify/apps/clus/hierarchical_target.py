@@ -27,15 +27,6 @@ from ramify.io.limits import ReadLimits
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.views import predict_tree
 
-__all__ = [
-    "ClusHierarchy",
-    "HierarchicalErrors",
-    "HierarchicalTarget",
-    "LabelFormat",
-    "clus_order",
-]
-
-
 Scores = NDArray[np.float64]
 
 

@@ -38,9 +38,6 @@ from ramify.trees.target_regressors import prune_m5
 from ramify.trees.tree_data import LabelTargets, TableTargets, TreeData, label_targets
 from ramify.trees.views import change_tree
 
-__all__ = ["learn"]
-
-
 _PER_TREE = ("RSubspaces", "BagSubspaces")  # methods whose trees draw features once
 
 

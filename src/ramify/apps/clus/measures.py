@@ -17,16 +17,6 @@ from numpy.typing import NDArray
 from ramify.apps.clus.values import number
 from ramify.metrics import clus_multilabel_measures
 
-__all__ = [
-    "Counts",
-    "LabelErrors",
-    "area",
-    "count_steps",
-    "precision_at",
-    "simplify",
-]
-
-
 # ---- precision-recall and ROC curves --------------------------------------------------------
 
 

@@ -14,16 +14,6 @@ from ramify import _core
 from ramify.apps.clus.data import Rows
 from ramify.apps.clus.trees import TreeSize, measure_tree
 
-__all__ = [
-    "Evaluation",
-    "Learned",
-    "Model",
-    "describe",
-    "evaluate",
-    "join",
-]
-
-
 # CLUS draws no targets for RSubspaces, but reports on them.
 _NO_TARGETS = (
     "\t\tTarget coverage: null",

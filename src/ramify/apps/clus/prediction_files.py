@@ -16,12 +16,6 @@ from ramify.apps.clus.problem import Target
 from ramify.apps.clus.trees import leaf_numbers, reached_leaves
 from ramify.apps.clus.values import java_double
 
-__all__ = [
-    "precision_recall_lines",
-    "prediction_lines",
-    "roc_lines",
-]
-
 
 def prediction_lines(
     attributes: Attributes,

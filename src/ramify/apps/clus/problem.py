@@ -33,16 +33,6 @@ from ramify.io.arff_columns import ArffFile
 from ramify.trees.clus import JavaRandom
 from ramify.trees.options import count_features
 
-__all__ = [
-    "Problem",
-    "Target",
-    "check_run",
-    "draw_fraction",
-    "features_drawn",
-    "read_problem",
-    "read_target",
-]
-
 
 def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray[np.int64]:
     """Return the rows that CLUS draws for a set that is a fraction of the rows.

@@ -16,20 +16,6 @@ from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.trees import print_tree
 from ramify.apps.clus.values import items, java_double, java_doubles, number, number_of
 
-__all__ = [
-    "Fold",
-    "Parts",
-    "column_text",
-    "header_lines",
-    "model_lines",
-    "result_lines",
-    "settings_lines",
-    "statistics_lines",
-    "underlined",
-    "validation_lines",
-]
-
-
 _ALWAYS = (
     *("General", "Data", "Attributes", "Constraints", "Nominal", "Model", "Tree"),
     *("SemiSupervised", "Output"),

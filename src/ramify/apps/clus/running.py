@@ -29,12 +29,6 @@ from ramify.apps.clus.settings import Settings
 from ramify.io.files import writing_text
 from ramify.trees.clus import clus_folds
 
-__all__ = [
-    "run",
-    "write_files",
-]
-
-
 Files = dict[str, Iterable[str]]
 
 _COMPRESSED = (".out", ".xval", ".oob", ".arff")  # the files that GzipOutput compresses

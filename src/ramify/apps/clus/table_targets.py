@@ -25,12 +25,6 @@ from ramify.trees.targets import weigh_classes
 from ramify.trees.tree_data import TableTargets
 from ramify.trees.views import predict_tree
 
-__all__ = [
-    "NominalTarget",
-    "NumericTarget",
-]
-
-
 _MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
 
 Table = NDArray[np.float64]

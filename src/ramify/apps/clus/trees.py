@@ -15,19 +15,6 @@ from ramify.apps.clus.data import Attributes
 from ramify.apps.clus.values import java_double
 from ramify.trees.views import change_tree
 
-__all__ = [
-    "TreeSize",
-    "children_of",
-    "describe_test",
-    "measure_tree",
-    "node_rows",
-    "node_values",
-    "print_tree",
-    "reached_leaves",
-    "sign_zeros",
-]
-
-
 LeafText = Callable[[_core.Tree, int], str]
 
 

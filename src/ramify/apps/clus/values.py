@@ -11,16 +11,6 @@ from ramify._messages import did_you_mean
 from ramify.apps.clus.errors import SettingsError, quoted
 from ramify.apps.clus.options import Kind, Option
 
-__all__ = [
-    "check_bounds",
-    "check_form",
-    "java_double",
-    "java_doubles",
-    "number",
-    "numbers",
-]
-
-
 _INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?[dDfF]?|[+-]?Infinity", re.ASCII)
 _JAVA_INTEGERS = range(-(2**31), 2**31)

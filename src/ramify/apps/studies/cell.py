@@ -34,17 +34,6 @@ from ramify.metrics import (
     record_fit,
 )
 
-__all__ = [
-    "FittedCell",
-    "Predictions",
-    "curve_points",
-    "higher_is_better",
-    "run_cell",
-    "scorer_of",
-    "value_of",
-]
-
-
 _MOST_LINES = 200  # of the text of a model
 
 

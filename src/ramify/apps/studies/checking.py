@@ -12,17 +12,6 @@ from ramify._messages import did_you_mean
 from ramify.apps.studies.claims import ALL_MEASURES, Claim, check_claim, quantity_names
 from ramify.apps.studies.plan import Study
 
-__all__ = [
-    "check_keys",
-    "check_known",
-    "check_list",
-    "check_names",
-    "check_study_name",
-    "check_table",
-    "read_fields",
-]
-
-
 _STUDY_NAME = re.compile(r"[\w][\w .+-]*")
 
 

@@ -6,18 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = [
-    "ALL_MEASURES",
-    "CLAIM_KINDS",
-    "CLAIM_ORDERS",
-    "COSTS",
-    "Claim",
-    "Quantity",
-    "check_claim",
-    "quantity_names",
-]
-
-
 ALL_MEASURES = "all"
 """The measure of a claim that is judged by all measures of the study."""
 

@@ -22,17 +22,6 @@ from ramify.stats import (
     wilcoxon,
 )
 
-__all__ = [
-    "Comparison",
-    "compare_folds",
-    "compare_overall",
-    "finished_means",
-    "join",
-    "p_words",
-    "pair_p_values",
-    "titles_of",
-]
-
 
 @dataclass(frozen=True)
 class Comparison:

@@ -25,16 +25,6 @@ from ramify.labels.balancing import flatten_level
 from ramify.labels.hierarchy import Hierarchy
 from ramify.model_selection import HierarchicalStratifiedKFold
 
-__all__ = [
-    "Rows",
-    "StudyData",
-    "digest_data",
-    "ending_in_leaves",
-    "load_data",
-    "split_rows",
-]
-
-
 Rows = NDArray[np.intp]
 COMMON_LABEL = "common label"
 

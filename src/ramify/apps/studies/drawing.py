@@ -12,13 +12,6 @@ import numpy as np
 from ramify.apps.studies.findings import Table, TableCell
 from ramify.apps.studies.results import StudyResults
 
-__all__ = [
-    "Curve",
-    "curve_table",
-    "drawn_curves",
-    "model_texts",
-]
-
 
 @dataclass(frozen=True)
 class Curve:

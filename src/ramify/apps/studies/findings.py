@@ -11,20 +11,6 @@ from ramify.apps.studies.comparing import join
 from ramify.apps.studies.results import StudyResults
 from ramify.stats.scores import rank_rows
 
-__all__ = [
-    "Table",
-    "TableCell",
-    "data_notes",
-    "data_table",
-    "facts_of_run",
-    "headlines",
-    "left_out",
-    "score_table",
-    "short_titles",
-    "titled",
-]
-
-
 _NAMED = 8  # data sets that a headline names one by one
 _WIDE = 8  # columns that fit on a page
 

@@ -6,9 +6,6 @@ from pathlib import Path
 
 from ramify._messages import did_you_mean
 
-__all__ = ["INCLUDED", "find_study", "list_studies"]
-
-
 INCLUDED = Path(__file__).with_name("papers")
 """The folder of their TOML files."""
 

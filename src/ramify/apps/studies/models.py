@@ -23,16 +23,6 @@ from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import get_scorer
 
-__all__ = [
-    "LeafModel",
-    "PathModel",
-    "ScaledModel",
-    "SharesModel",
-    "build",
-    "choose_parameters",
-    "label_sets",
-]
-
 
 class ScaledModel:
     """A model whose numeric features are scaled by the ranges of the training rows.

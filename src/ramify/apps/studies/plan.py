@@ -11,18 +11,6 @@ from ramify._messages import did_you_mean
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.apps.studies.claims import Claim
 
-__all__ = [
-    "KINDS",
-    "Cell",
-    "CurveSpec",
-    "DataSpec",
-    "MeasureSpec",
-    "ModelSpec",
-    "Protocol",
-    "Study",
-]
-
-
 KINDS = {
     "stages": "rounds",
     "option": "value",

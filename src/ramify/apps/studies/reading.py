@@ -35,15 +35,6 @@ from ramify.apps.studies.plan import (
 )
 from ramify.metrics import get_scorer_names
 
-__all__ = [
-    "apply_variant",
-    "load_study",
-    "make_study",
-    "narrow",
-    "shorten",
-]
-
-
 _TOP = (
     *("name", "title", "text", "seed", "datasets", "all_datasets", "models", "measures"),
     *("curves", "protocol", "tests", "claims", "reference", "reference_name", "variants", "quick"),

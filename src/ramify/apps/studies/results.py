@@ -13,10 +13,6 @@ from numpy.typing import NDArray
 from ramify.apps.studies.claims import COSTS, Quantity
 from ramify.apps.studies.store import Store
 
-__all__ = [
-    "StudyResults",
-]
-
 
 class StudyResults:
     """The results of one study in a folder.

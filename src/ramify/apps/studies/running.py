@@ -18,10 +18,6 @@ from ramify.apps.studies.plan import Cell, DataSpec, Study
 from ramify.apps.studies.results import StudyResults
 from ramify.apps.studies.store import RESULTS_VERSION, Store, cell_key, versions
 
-__all__ = [
-    "run_study",
-]
-
 
 @dataclass(frozen=True)
 class _Work:

@@ -41,15 +41,6 @@ from ramify.apps.studies.claims import (
 from ramify.apps.studies.plan import Cell, Study
 from ramify.io.files import remove_stale_parts, replacing
 
-__all__ = [
-    "RESULTS_VERSION",
-    "Store",
-    "cell_key",
-    "check_record",
-    "check_study_facts",
-    "versions",
-]
-
 
 class Store:
     """A folder of results.

@@ -25,14 +25,6 @@ from ramify.apps.studies.results import StudyResults
 from ramify.stats import friedman, nemenyi, pairwise
 from ramify.stats.scores import rank_rows
 
-__all__ = [
-    "Verdict",
-    "check_claims",
-    "count_findings",
-    "published_results",
-]
-
-
 OUTCOMES = ("confirmed", "partly", "not confirmed", "open")
 _SHOWN = 4  # exceptions to a claim that are named
 _NONE = "No data set has results of all these models."

@@ -17,11 +17,6 @@ from ramify.boosting.cuda.device import (
 from ramify.boosting.cuda.growing import TreeGrower
 from ramify.boosting.cuda.histograms import GrownTree, split_into_parts
 
-__all__ = [
-    "CudaBooster",
-]
-
-
 _NO_MARGIN = -1e30  # of places without an output, as in the core
 _ROWS_PER_PART = 64  # of the sums of gradients in a leaf, as in the core
 _THREADS = 128

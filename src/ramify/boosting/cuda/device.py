@@ -9,17 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "WARP",
-    "Kernels",
-    "check_memory",
-    "copy_struct",
-    "has_gpu",
-    "load_cupy",
-    "load_kernels",
-]
-
-
 WARP = 32
 _THREADS = 256
 

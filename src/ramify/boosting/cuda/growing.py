@@ -21,11 +21,6 @@ from ramify.boosting.cuda.histograms import (
 )
 from ramify.boosting.cuda.splitting import find_splits
 
-__all__ = [
-    "TreeGrower",
-]
-
-
 # The same limits as in the core: with others, histograms would be counted instead of subtracted.
 _MAX_KEPT_BYTES = 2**28
 _MIN_KEPT_ROWS = 256

@@ -11,18 +11,6 @@ from numpy.typing import NDArray
 
 from ramify.boosting.cuda.device import WARP, Kernels
 
-__all__ = [
-    "GrownTree",
-    "Histograms",
-    "Layout",
-    "Node",
-    "Split",
-    "Totals",
-    "TreeRows",
-    "fill_histograms",
-    "split_into_parts",
-]
-
 
 @dataclass(frozen=True)
 class Split:

@@ -10,11 +10,6 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify.boosting.cuda.device import copy_struct, load_cupy, load_kernels
 
-__all__ = [
-    "add_margins",
-]
-
-
 _THREADS = 128
 _BYTES_AT_ONCE = 2**31
 

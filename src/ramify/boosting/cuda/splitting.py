@@ -12,11 +12,6 @@ from ramify import _core
 from ramify.boosting.cuda.device import WARP
 from ramify.boosting.cuda.histograms import Histograms, Layout, Node, Split, Totals, TreeRows
 
-__all__ = [
-    "find_splits",
-]
-
-
 _FOUND = np.dtype(
     [("gain", "f8"), ("feature", "i4"), ("cut", "i4"), ("missing_yes", "i4"), ("", "i4")]
 )

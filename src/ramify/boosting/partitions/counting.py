@@ -30,16 +30,6 @@ from ramify.decision.paths import find_ends
 from ramify.labels.encoding import read_labels
 from ramify.trees.criteria import number_sets
 
-__all__ = [
-    "Counts",
-    "LabelSets",
-    "LocalPartitions",
-    "count_partition",
-    "find_label_sets",
-    "read_partition",
-]
-
-
 _MAX_INTERVALS = 8192  # of the values of a feature, from which bins are made
 
 

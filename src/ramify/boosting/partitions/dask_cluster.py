@@ -21,13 +21,6 @@ from ramify.boosting.partitions.describing import Part
 from ramify.boosting.partitions.reading import Reading
 from ramify.boosting.partitions.shards import Message, Request, Shard, ShardPlan, add_messages
 
-__all__ = [
-    "DaskPartitions",
-    "find_partitions",
-    "is_partitioned",
-]
-
-
 _MAX_RESTORED = 20
 """How often a partition may be lost. Workers that die of it, for lack of memory, do so again."""
 

@@ -17,16 +17,6 @@ from ramify.labels.encoding import LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "Description",
-    "Part",
-    "ValueCounts",
-    "count_rows",
-    "describe_partition",
-    "read_weights",
-]
-
-
 _MAGNITUDE = np.int64(2**63 - 1)  # all bits but the sign
 
 

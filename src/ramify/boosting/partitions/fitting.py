@@ -40,12 +40,6 @@ from ramify.boosting.stopping import Course
 from ramify.labels.formats import IndicatorFormat
 from ramify.trees.criteria import find_label_weights
 
-__all__ = [
-    "Partitions",
-    "fit_partitions",
-]
-
-
 _SKETCH_BITS = 20  # after the point, for gradients of rows of mean weight
 _MAX_MORE_BITS = 8  # for rows of other weights
 _MANY_ROWS = 10_000  # with more, early_stopping="auto" holds out rows

@@ -11,14 +11,6 @@ from numpy.typing import NDArray
 
 from ramify import _core
 
-__all__ = [
-    "BinnedTree",
-    "Growth",
-    "describe_tree",
-    "grow_tree",
-]
-
-
 Counting = Callable[["BinnedTree", list[int]], NDArray[np.int64]]
 
 

@@ -15,12 +15,6 @@ from ramify.data.features import FeatureSchema
 from ramify.labels.encoding import LabelFormat, read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "Reading",
-    "exponent_of",
-    "merge_descriptions",
-]
-
 
 @dataclass(frozen=True)
 class Reading:

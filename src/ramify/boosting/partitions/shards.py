@@ -13,15 +13,6 @@ from scipy import sparse
 from ramify import _core
 from ramify.data.rows import as_columns, as_label_rows
 
-__all__ = [
-    "Message",
-    "Partition",
-    "Request",
-    "Shard",
-    "ShardPlan",
-    "add_messages",
-]
-
 
 @dataclass(frozen=True)
 class Partition:

@@ -14,13 +14,6 @@ from ramify.apps.studies.results import StudyResults
 from ramify.stats import NemenyiResult
 from ramify.stats.diagram import plan_diagram
 
-__all__ = [
-    "dots_svgs",
-    "lines_svg",
-    "rank_svg",
-]
-
-
 _INCH = 78  # the layout of rank diagrams is in inches
 _LETTER, _CAPITAL = 7.0, 9.5  # pixels of an average letter at 13 px
 _ROW = 40

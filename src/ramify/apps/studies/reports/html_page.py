@@ -32,11 +32,6 @@ from ramify.apps.studies.reports.reference import (
 from ramify.apps.studies.results import StudyResults
 from ramify.apps.studies.verdicts import check_claims, count_findings
 
-__all__ = [
-    "to_html",
-]
-
-
 _SCRIPT = """
 const root = document.documentElement, button = document.querySelector("button.theme");
 const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches

@@ -25,11 +25,6 @@ from ramify.apps.studies.reports.reference import (
 from ramify.apps.studies.results import StudyResults
 from ramify.apps.studies.verdicts import check_claims, count_findings
 
-__all__ = [
-    "to_markdown",
-]
-
-
 FOLDS_NOTE = (
     "Folds share most of their training rows, so that p-values over folds are too optimistic; "
     "ranks over data sets are not."

@@ -13,14 +13,6 @@ from ramify.apps.studies.findings import Table, TableCell, titled
 from ramify.apps.studies.results import StudyResults
 from ramify.stats.scores import rank_rows
 
-__all__ = [
-    "FAR",
-    "reference_details",
-    "reference_overviews",
-    "time_words",
-]
-
-
 FAR = 0.02
 """Larger differences from a published score are marked."""
 

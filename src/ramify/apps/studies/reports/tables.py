@@ -17,16 +17,6 @@ from ramify.apps.studies.findings import Table, TableCell, headlines, left_out, 
 from ramify.apps.studies.results import StudyResults
 from ramify.apps.studies.verdicts import check_claims, count_findings
 
-__all__ = [
-    "print_study",
-    "study_facts",
-    "to_cells_csv",
-    "to_curves_csv",
-    "to_latex",
-    "to_scores_csv",
-]
-
-
 _PLACE = ("dataset", "model", "repeat", "fold", "seed", "n_train", "n_test", "started", "key")
 
 

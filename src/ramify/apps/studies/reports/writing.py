@@ -11,11 +11,6 @@ from ramify.apps.studies.reports.tables import to_cells_csv, to_curves_csv, to_l
 from ramify.apps.studies.results import StudyResults
 from ramify.io.files import writing_text
 
-__all__ = [
-    "write_reports",
-]
-
-
 _WRITERS: dict[str, Callable[[StudyResults], str]] = {
     "report.html": to_html,
     "report.md": to_markdown,
