@@ -31,6 +31,7 @@ __all__ = [
     "read_for",
     "remembered_performance",
     "remembered_settings",
+    "schema_of",
 ]
 
 
@@ -88,8 +89,8 @@ def read_for(
 ) -> Table:
     """Read a data file with the columns of a model."""
     nominal, dates = nominal_columns(model), date_columns(model)
-    # Without a schema, as in a vote, it is not known which features are numeric.
-    names = getattr(model, "feature_names_in_", ()) if hasattr(model, "schema_") else ()
+    # Without a schema, it is not known which features are numeric.
+    names = () if schema_of(model) is None else getattr(model, "feature_names_in_", ())
     numeric = [str(name) for name in names if name not in (*nominal, *dates)]
     id_column = options.id_column
     is_feature = id_column in getattr(model, "feature_names_in_", ())
@@ -107,12 +108,27 @@ def read_for(
     return table
 
 
+def schema_of(model: Any) -> Any:
+    """Return what a model knows of its columns, or a member with all of them; None if nothing."""
+    inside = (getattr(model, "estimator_", None), *(getattr(model, "estimators_", None) or ()))
+    for one in (model, *inside):
+        schema = getattr(one, "schema_", None)
+        if schema is not None and _same_columns(one, model):
+            return schema
+    return None
+
+
+def _same_columns(one: Any, model: Any) -> bool:
+    names, own = (getattr(each, "feature_names_in_", ()) for each in (one, model))
+    return np.array_equal(names, own)
+
+
 def nominal_columns(model: Any) -> list[str]:
     """Return the names of the nominal columns of a model.
 
     Returns: empty if the model does not have this information.
     """
-    schema = getattr(model, "schema_", None)
+    schema = schema_of(model)
     return [] if schema is None else _names_of(model, schema.categories)
 
 
@@ -121,7 +137,7 @@ def date_columns(model: Any) -> list[str]:
 
     Returns: empty if the model does not have this information.
     """
-    schema = getattr(model, "schema_", None)
+    schema = schema_of(model)
     if schema is None:
         return []
     return _names_of(model, (j for j, kind in schema.times.items() if kind.startswith("date")))

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
-from ramify._messages import shorten
-from ramify._validation import Label, unknown_labels_error
+from ramify._messages import did_you_mean, shorten
+from ramify._validation import Label, UnknownLabelsError, unknown_labels_error
 from ramify.labels.building import Rows, rows_from_lists
 
 _MAX_ANCESTORS = 250_000_000
@@ -111,13 +111,26 @@ class LabelGraph:
             label for label in self.labels if f"{separator}{label}".casefold().endswith(folded)
         ]
         if not ends:
-            raise unknown_labels_error([name], self.labels)
+            raise UnknownLabelsError(
+                f"unknown label {name!r}: no label is or ends in it.{self._similar(name)}", [name]
+            )
         if len(ends) > 1:
             raise ValueError(
                 f"the label {name!r} is ambiguous: {len(ends)} labels end in it, {shorten(ends)}. "
                 "Pass more of its path."
             )
         return ends[0]
+
+    def _similar(self, name: Label) -> str:
+        """Suggest labels that contain a name, or are spelled like it."""
+        folded = str(name).casefold()
+        near = dict.fromkeys(x for x in self.labels if folded in str(x).casefold()).keys()
+        # The names of descendants contain it, too.
+        rows = self.parent_rows
+        first = [
+            x for x in self.labels if x in near and near.isdisjoint(self.labels_in_row(rows, x))
+        ]
+        return f" Similar labels: {shorten(first)}." if near else did_you_mean(name, self.labels)
 
     def indices(self, labels: Iterable[Label]) -> NDArray[np.int32]:
         """Return the positions of several labels or aliases, in the order given."""

@@ -37,6 +37,13 @@ LabelNames = Annotated[
     ),
 ]
 
+MemberName = Annotated[
+    str | None,
+    typer.Option(
+        "--member", help="Which member of a vote (default: the one with the largest weight)."
+    ),
+]
+
 # ---- ramify tree ----------------------------------------------------------------------------
 
 
@@ -51,6 +58,7 @@ def tree(
         int | None, typer.Option(min=0, help="Deepest tests to print (default: all).")
     ] = None,
     label: LabelNames = None,
+    member: MemberName = None,
     threshold: Threshold = 0.5,
     as_json: AsJson = False,
 ) -> None:
@@ -59,14 +67,17 @@ def tree(
     ``ramify tree species.ramify --max-depth 3``
     """
     check_exists(model)
+    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.predicting import load_classifier
     from ramify.inspection import summarise
     from ramify.inspection.outline import read_choice
     from ramify.inspection.text import write_tree
     from ramify.metrics.reports import aligned
 
-    fitted = load_classifier(model)
+    shown = choose_member(load_classifier(model), model, member)
+    fitted = shown.model
     summary = summarise(fitted)
+    say_member(shown)
     if number > len(summary.trees):
         raise ValueError(
             f"--number must be at most {len(summary.trees)}, the number of trees of the model, "
@@ -129,6 +140,7 @@ def rules(
     best: Annotated[
         int, typer.Option("--best", "-n", min=1, help="Number of rules to print.")
     ] = 20,
+    member: MemberName = None,
     threshold: Threshold = 0.5,
     as_json: AsJson = False,
 ) -> None:
@@ -137,10 +149,13 @@ def rules(
     ``ramify rules species.ramify --label taxonomy/bird``
     """
     check_exists(model)
+    from ramify.apps.cli.members import choose_member, say_member
     from ramify.inspection import rules as rules_of
     from ramify.saving import load
 
-    found = rules_of(load(model), labels=label or None)
+    shown = choose_member(load(model), model, member)
+    found = rules_of(shown.model, labels=label or None)
+    say_member(shown)
     if as_json:
         print_json(_rule_facts(found, label or [], best, threshold))
     elif not label:
@@ -175,6 +190,7 @@ def explain(
         typer.Option("--row", "-r", help="The row: its identifier, or its number, from 0."),
     ] = "0",
     label: LabelNames = None,
+    member: MemberName = None,
     files: FileOptions,
     ids: IdColumns = None,
 ) -> None:
@@ -184,6 +200,7 @@ def explain(
     """
     id_column = only_id(ids)
     check_exists(model, data)
+    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.cli.prediction_files import row_names
     from ramify.apps.predicting import (
         features_for,
@@ -197,6 +214,7 @@ def explain(
     from ramify.inspection import explain as explain_row
 
     fitted = load_classifier(model)
+    shown = choose_member(fitted, model, member)
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
     table = read_for(fitted, data, options, labelled=False)
@@ -206,13 +224,14 @@ def explain(
     x = X.iloc[[place]] if hasattr(X, "iloc") else X[[place]]
     # A data frame defines its categories; an array does not.
     categories = None if hasattr(X, "columns") else table.categories
-    found = explain_row(fitted, x, categories=categories)
+    found = explain_row(shown.model, x, categories=categories)
     (labels,) = label_cells(fitted, label_sets(fitted, x, None), "; ")
     typer.echo(f"row {row}: {labels or 'no label'}")
     names, scores = fitted.predict_top(x, min(_LIKELY, fitted.hierarchy_.n_labels), labels="all")
     for name, score in zip(names[0], scores[0], strict=True):
         if score > 0:
             typer.echo(f"  {score:.3f}  {name}")
+    say_member(shown)
     typer.echo(f"\n{found.to_text(labels=label or None)}", nl=False)
 
 
@@ -259,6 +278,7 @@ def explore(
     trees: Annotated[
         int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
     ] = 10,
+    member: MemberName = None,
 ) -> None:
     """Write an HTML page to explore a model: its trees, labels, rows and features.
 
@@ -267,6 +287,7 @@ def explore(
     check_output(out, model, data)
     check_exists(model, data)
     from ramify.apps.cli.evaluating import read_known_labels
+    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.cli.prediction_files import row_names
     from ramify.apps.predicting import (
         features_for,
@@ -280,6 +301,7 @@ def explore(
     from ramify.inspection.summary import summarise_labels
 
     fitted = load_classifier(model)
+    shown = choose_member(fitted, model, member)
     categories = None
     rows = None
     if data is not None:
@@ -296,14 +318,17 @@ def explore(
         names = row_names(fitted, data, settings.unlabelled(files.limits()), table)
         rows = PageRows(X, table.y, names, _MOST_ROWS, data.name)
     write_page(
-        fitted,
-        summarise_labels(fitted, None, categories),
+        shown.model,
+        summarise_labels(shown.model, None, categories),
         out,
         rows,
         title=title or model.stem,
         max_trees=trees,
+        whole=fitted,
         trained=remembered_performance(model, fitted.hierarchy_),
+        note=f"The trees are those of {shown.words}." if shown.name else "",
     )
+    say_member(shown)
     say_where("Wrote the page to", out)
 
 
@@ -326,6 +351,9 @@ def export(
         ),
     ] = "divide",
     dtype: Annotated[str, typer.Option(help="Type of the input: float32 or float64.")] = "float32",
+    member: Annotated[
+        str | None, typer.Option("--member", help="Export only this member of a vote.")
+    ] = None,
 ) -> None:
     """Write a model as an ONNX file, for other programs to predict with.
 
@@ -334,11 +362,20 @@ def export(
     path = out or model.with_suffix(".onnx")
     check_output(path, model)
     check_exists(model)
+    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.predicting import load_classifier
     from ramify.export import to_onnx
     from ramify.io.files import replacing
 
-    proto = to_onnx(load_classifier(model), missing=missing, dtype=dtype)
+    shown = choose_member(load_classifier(model), model, member)
+    if shown.name and member is None:
+        # Its predictions would not be those of the model.
+        raise ValueError(
+            f"{model} is made of {', '.join(shown.others)} and cannot be exported as a whole. "
+            f"Pass --member {shown.name} to export one of them, with predictions of its own."
+        )
+    say_member(shown)
+    proto = to_onnx(shown.model, missing=missing, dtype=dtype)
     with replacing(path) as partial:
         partial.write_bytes(proto.SerializeToString())
     say_where("Wrote the model to", path)

@@ -201,9 +201,16 @@ class PageRows:
 
 
 def describe_rows(
-    model: Any, summary: ModelSummary, given: PageRows, trained: Performance | None
+    model: Any,
+    summary: ModelSummary,
+    given: PageRows,
+    trained: Performance | None,
+    whole: Any = None,
 ) -> dict[str, Any]:
-    """Return some rows, their labels, the curves of all labels, and how good the model is."""
+    """Return some rows, their labels, the curves of all labels, and how good the model is.
+
+    `whole`: the model whose performance is shown, if `model` is a member of it.
+    """
     X, y, max_rows = given.X, given.y, given.max_rows
     coded = read_tree_rows(model, X)
     n_rows = coded.shape[0]
@@ -223,7 +230,9 @@ def describe_rows(
         rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
         found["curves"] = _curves(Y, scores, summary.hierarchy)
         if summary.hierarchy == model.hierarchy_:
-            chosen = read_labels(model.predict(X), model.hierarchy_).Y
+            whole = model if whole is None else whole
+            chosen = read_labels(whole.predict(X), model.hierarchy_).Y
+            scores = scores if whole is model else np.asarray(whole.predict_proba(X))
             shares = _label_shares(summary, trained, Y)
             own = measure_rows(Y, scores, chosen, model.hierarchy_, shares)
             if _are_of_training(own, trained):

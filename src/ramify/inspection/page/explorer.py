@@ -100,12 +100,18 @@ def write_page(
     *,
     title: str | None,
     max_trees: int,
+    whole: Any = None,
     trained: Performance | None = None,
+    note: str = "",
 ) -> Path:
-    """Write the page of a model; `trained` is how well it predicted when it was trained."""
-    data = describe_model(model, summary, max_trees)
+    """Write the page of a model.
+
+    `whole`: the model whose performance is shown, if `model` is a member of it; `trained`: how
+    well it predicted when it was trained; `note`: a sentence about the model.
+    """
+    data = describe_model(model, summary, max_trees) | {"note": note}
     if rows is not None:
-        data |= describe_rows(model, summary, rows, trained)
+        data |= describe_rows(model, summary, rows, trained, whole)
     elif trained is not None:
         data |= {"answers": describe_answers(None, trained)}
     text = _fill_template(title or f"Exploring a {summary.kind}", data)

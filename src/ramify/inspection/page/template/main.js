@@ -23,7 +23,7 @@ class App {
     const { model } = this;
     const facts = [model.kind, counted(model.labels.length, "label"), counted(model.features.length, "feature")];
     if (model.nTrees > 1) facts.push(`${model.nTrees} trees`);
-    document.getElementById("facts").textContent = facts.join(" · ");
+    document.getElementById("facts").textContent = facts.join(" · ") + (model.note ? `. ${model.note}` : "");
     const select = document.getElementById("tree-select");
     select.append(...model.trees.map((tree, k) => h("option", { value: k, text: tree.name || `tree ${k + 1}` })));
     if (model.nTrees > model.trees.length) {
