@@ -19,6 +19,7 @@ void init_decoding(nanobind::module_& m);
 void init_gradient_boosting(nanobind::module_& m);
 void init_growing(nanobind::module_& m);
 void init_hierarchy(nanobind::module_& m);
+void init_linear(nanobind::module_& m);
 void init_many_labels(nanobind::module_& m);
 void init_propagation(nanobind::module_& m);
 void init_tree(nanobind::module_& m);

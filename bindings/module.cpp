@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
     init_gradient_boosting(m);
     init_boosting_shards(m);
     init_growing(m);
+    init_linear(m);
     init_many_labels(m);
     init_propagation(m);
 }

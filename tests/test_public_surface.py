@@ -117,6 +117,7 @@ VOCABULARY = {
     "at_chance": "what happens in a round that is no better than chance",
     # linear models, naive Bayes, neighbours
     "alpha": "the strength of regularisation; in decisions, the weight of missed labels",
+    "C": "the cost of errors",
     "n_alphas": "the number of values of alpha to search",
     "alpha_min": "the smallest alpha to search",
     "tol": "the tolerance at which steps end",

@@ -42,6 +42,11 @@ _MODULES = {
         "ConstantClassifier",
         "LocalModel",
     ),
+    "local.linear": (
+        "LinearColumns",
+        "LinearModel",
+    ),
+    "local.linear_classifier": ("LinearClassifier",),
     "local.ml_knn": ("MLkNN",),
     "local.naive_bayes": (
         "GlobalNaiveBayes",

@@ -122,7 +122,8 @@ class Part(Kind):
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not self.cls:
             raise wrong(where, f"a {self.cls.__name__}", value)
-        check_state(self.cls, vars(value), where, sizes.inside(self.sizes))
+        stored = {name: item for name, item in vars(value).items() if not name.startswith("_")}
+        check_state(self.cls, stored, where, sizes.inside(self.sizes))
 
 
 class Estimator(Kind):

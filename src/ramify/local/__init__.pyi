@@ -8,6 +8,7 @@ from ramify.local.classifiers import (
     PerParentClassifier,
 )
 from ramify.local.label_powerset import LabelPowerset, RAkEL
+from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.ml_knn import MLkNN
 from ramify.local.naive_bayes import GlobalNaiveBayes
 from ramify.local.sibling_lasso import SiblingLassoClassifier
@@ -19,6 +20,7 @@ __all__ = [
     "FlatClassifier",
     "GlobalNaiveBayes",
     "LabelPowerset",
+    "LinearClassifier",
     "MLkNN",
     "PerEdgeClassifier",
     "PerLevelClassifier",

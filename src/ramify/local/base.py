@@ -18,12 +18,13 @@ from ramify._base.foreign import copy_input_tags, takes_labels
 from ramify._base.tree_models import TreeModel
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
-from ramify._schema import Anything, MapOf, Part, Schema
+from ramify._schema import Anything, IfPresent, MapOf, Part, Schema
 from ramify.data.features import given_features, read_features
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel, Queries, learn_all
+from ramify.local.linear import LinearColumns
 from ramify.local.problems import ROOT, LabelRows, LocalProblem
-from ramify.local.trees import make_learner, name_tree
+from ramify.local.trees import make_learner, name_linear, name_tree
 from ramify.local.walking import StepsDown, predict_paths
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import LabelTargets, TreeData
@@ -44,11 +45,13 @@ class LocalClassifier(HierarchicalClassifier):
     random_state: Any
     verbose: bool
     local_models_: dict[Any, LocalModel]
+    columns_: LinearColumns
 
     _saved_schema: ClassVar[Schema] = {
         "local_models_": MapOf(
             Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_labels")
         ),
+        "columns_": IfPresent(Part(LinearColumns, n_features="n_features_in_")),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
@@ -111,11 +114,16 @@ class LocalClassifier(HierarchicalClassifier):
         return LocalEstimators(self)
 
     def _as_estimator(self, model: LocalModel) -> Any:
-        if model.tree is None:
-            return model.estimator
         labels = self._targets().labels
         learnt = [labels[c] for c in model.learnt]
-        fitted = name_tree(self._local_estimator(), model.tree, learnt)
+        fitted: Any
+        if model.tree is not None:
+            fitted = name_tree(self._local_estimator(), model.tree, learnt)
+        elif model.linear is not None:
+            columns = self.columns_
+            fitted = name_linear(self._local_estimator(), model.linear, columns, learnt)
+        else:
+            return model.estimator
         fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             fitted.feature_names_in_ = self.feature_names_in_
@@ -168,7 +176,8 @@ class LocalClassifier(HierarchicalClassifier):
 
     def _queries(self, X: Any, given: Any) -> Queries:
         clus = bool(getattr(self._local_estimator(), "clus_compat", False))
-        return Queries(X, given, self._targets(), clus=clus)
+        columns = getattr(self, "columns_", None)
+        return Queries(X, given, self._targets(), clus=clus, columns=columns)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
@@ -176,6 +185,8 @@ class LocalClassifier(HierarchicalClassifier):
             return
         for model in self.local_models_.values():
             model.check(self._targets().n_labels)
+            if model.linear is not None:
+                model.linear.check(self.columns_.n_columns, len(model.learnt))
         # Keys and labels of the models must give a probability for every label.
         answers = [np.full((len(model.labels), 1), 0.5) for model in self.local_models_.values()]
         found = self._combine(answers)
@@ -211,13 +222,16 @@ class LocalArchitecture(LocalClassifier):
 
     def _learn_local(self, data: TreeData) -> None:
         problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights))
+        learner = self._make_learner(data)
         models = learn_all(
-            self._make_learner(data),
+            learner,
             problems,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+        if learner.columns is not None:
+            self.columns_ = learner.columns
         self.local_models_ = {
             problem.key: model for problem, model in zip(problems, models, strict=True)
         }

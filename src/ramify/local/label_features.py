@@ -10,8 +10,9 @@ from scipy import sparse
 
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel
+from ramify.local.linear_classifier import LinearLearner
 from ramify.local.problems import LocalProblem
-from ramify.local.trees import TreeLearner, make_learner
+from ramify.local.trees import OwnLearner, TreeLearner, make_learner
 from ramify.trees.tree_data import TreeData
 
 __all__ = [
@@ -82,4 +83,7 @@ class LabelledLearner(Learner):
         joined = data.with_features(
             join_labels(data.X, data.Y, hidden), data.schema.with_numeric(data.Y.shape[1])
         )
-        return make_learner(self.estimator, joined, self.hierarchy)
+        found = make_learner(self.estimator, joined, self.hierarchy)
+        if isinstance(found, LinearLearner):  # its columns would differ between labels
+            found = OwnLearner(self.estimator, joined, self.hierarchy)
+        return found

@@ -21,10 +21,22 @@ from ramify._base.tree_models import ModelTree
 from ramify._parallel import in_parallel
 from ramify._progress import track
 from ramify._savable import savable
-from ramify._schema import AnyOf, Fitted, Maybe, Number, Schema, Text, TreeOf, TupleOf, Whole
+from ramify._schema import (
+    AnyOf,
+    Fitted,
+    Maybe,
+    Number,
+    Part,
+    Schema,
+    Text,
+    TreeOf,
+    TupleOf,
+    Whole,
+)
 from ramify.data.rows import as_rows
+from ramify.labels.class_weight import find_factors, several_classes_error
 from ramify.labels.hierarchy import Hierarchy
-from ramify.local.linear import logistic_probabilities
+from ramify.local.linear import LinearColumns, LinearModel, logistic_probabilities
 from ramify.local.problems import ROOT, LocalProblem
 from ramify.trees.tree_data import TreeData
 
@@ -55,6 +67,9 @@ class Learner(ABC):
 
     prefer: str | None = None
     """Kind of workers that joblib should use."""
+
+    columns: LinearColumns | None = None
+    """The columns that all models learn from, if they are not those of X."""
 
     def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         self.estimator = estimator
@@ -103,6 +118,20 @@ class ModelLearner(Learner):
 
     def _names(self, problem: LocalProblem) -> list[Any]:
         return [self.hierarchy.labels[c] for c in problem.labels]
+
+    def _class_factors(
+        self, class_weight: Any, Y: sparse.csr_array[np.int32], problem: LocalProblem
+    ) -> NDArray[np.float64]:
+        """Return the class weights of rows; the classes are the labels, and to have none."""
+        if len(problem.labels) > 1 and not problem.exclusive:
+            raise several_classes_error(class_weight)
+        if isinstance(class_weight, dict):
+            given = {self.hierarchy.index(label): value for label, value in class_weight.items()}
+            class_weight = {k: given.get(c, 1.0) for k, c in enumerate(problem.labels)}
+        weights = np.zeros_like(self.data.weights)
+        weights[problem.rows] = self.data.weights[problem.rows]
+        columns = Hierarchy.from_labels(range(len(problem.labels)))
+        return find_factors(class_weight, Y, columns, weights)
 
 
 def label_columns(
@@ -197,7 +226,8 @@ class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
 class LocalModel:
     """A fitted local model and the labels that it predicts."""
 
-    estimator: Any  # the model; only the tree of a PCTClassifier
+    # The model; only the tree of a PCTClassifier, and the weights of a LinearClassifier.
+    estimator: Any
     labels: tuple[int, ...]  # positions of the labels of the local problem
     # For each label, 0 or 1 if all training rows agree, in which case the model is not used; None
     # if the model has learnt the label.
@@ -209,7 +239,9 @@ class LocalModel:
     _saved_schema: ClassVar[Schema] = {
         "labels": TupleOf(Whole(0, "n_labels"), "n_own"),
         "shares": TupleOf(Maybe(Number(0, 1)), "n_own"),
-        "estimator": AnyOf(TreeOf("n_features", "n_own"), Fitted("n_features", method=None)),
+        "estimator": AnyOf(
+            TreeOf("n_features", "n_own"), Part(LinearModel), Fitted("n_features", method=None)
+        ),
         "answer": Text(("columns", *ANSWERS)),
     }
 
@@ -223,6 +255,11 @@ class LocalModel:
     def tree(self) -> _core.Tree | None:
         """The model if it is only a tree."""
         return self.estimator if isinstance(self.estimator, _core.Tree) else None
+
+    @property
+    def linear(self) -> LinearModel | None:
+        """The model if it is only the weights of a linear one."""
+        return self.estimator if isinstance(self.estimator, LinearModel) else None
 
     def named_trees(self, name: str) -> list[ModelTree]:
         """Return the trees of the model, named after it; none if their leaves hold no shares."""
@@ -251,8 +288,8 @@ class LocalModel:
             or not all(share is None or isinstance(share, float) for share in self.shares)
             or len(self.shares) != len(self.labels)
             or self.answer not in ("columns", *ANSWERS)
-            or not isinstance(self.estimator, BaseEstimator | _core.Tree)
-            or (self.answer != "columns" and self.tree is not None)
+            or not isinstance(self.estimator, BaseEstimator | _core.Tree | LinearModel)
+            or (self.answer != "columns" and not isinstance(self.estimator, BaseEstimator))
             or (
                 self.tree is not None and self.tree.value_label.max(initial=-1) >= len(self.learnt)
             )
@@ -273,14 +310,25 @@ class Queries:
         The labels of the models.
     clus : bool
         Whether trees combine branches in CLUS's order of operations.
+    columns : LinearColumns, optional
+        The columns of linear models.
     """
 
-    def __init__(self, X: Any, given: Any, hierarchy: Hierarchy, *, clus: bool = False) -> None:
+    def __init__(
+        self,
+        X: Any,
+        given: Any,
+        hierarchy: Hierarchy,
+        *,
+        clus: bool = False,
+        columns: LinearColumns | None = None,
+    ) -> None:
         self.X = X
         self.given = given
         self.hierarchy = hierarchy
         self.clus = clus
-        self._rows = as_rows(X)
+        self.columns = columns
+        self._rows = as_rows(X if columns is None else columns.transform(X))
 
     def take(self, rows: NDArray[np.intp]) -> Queries:
         """Return some of the rows, given in increasing order."""
@@ -288,7 +336,7 @@ class Queries:
             return self
         X = self.X[rows]
         given = X if self.given is self.X else _safe_indexing(self.given, rows)
-        return Queries(X, given, self.hierarchy, clus=self.clus)
+        return Queries(X, given, self.hierarchy, clus=self.clus, columns=self.columns)
 
     def predict(self, model: LocalModel) -> NDArray[np.float64]:
         """Return the probabilities of a model's labels, of shape (labels of the model, n)."""
@@ -314,6 +362,8 @@ class Queries:
 
     def _predict_own(self, model: LocalModel) -> NDArray[np.float64]:
         tree = model.tree
+        if model.linear is not None:
+            return model.linear.predict(self._rows, self.X.shape[0], len(model.learnt))
         if tree is None:
             return np.asarray(model.estimator._predict_scores(self.X), dtype=np.float64)
         scores = np.zeros((self.X.shape[0], len(model.learnt)))

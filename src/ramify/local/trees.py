@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 
@@ -23,10 +21,11 @@ from ramify._base.foreign import (
 )
 from ramify._messages import shorten
 from ramify._validation import check_classifier
-from ramify.labels.class_weight import find_factors, several_classes_error
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, ModelLearner, label_columns
+from ramify.local.linear import LinearColumns, LinearModel
+from ramify.local.linear_classifier import LinearClassifier, LinearLearner
 from ramify.local.problems import LocalProblem
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.ensemble import PCTEnsemble, grow_in_turn
@@ -37,8 +36,10 @@ from ramify.trees.parameters import is_list
 from ramify.trees.tree_data import TreeData, label_targets
 
 __all__ = [
+    "OwnLearner",
     "TreeLearner",
     "make_learner",
+    "name_linear",
     "name_tree",
     "own_learner",
 ]
@@ -53,6 +54,8 @@ def own_learner(estimator: Any) -> type[ModelLearner]:
         return TuningLearner if is_list(estimator.f_test) else TreeLearner
     if isinstance(estimator, PCTEnsemble) and not estimator.oob_score:
         return ForestLearner
+    if type(estimator) is LinearClassifier:
+        return LinearLearner
     return OwnLearner
 
 
@@ -119,20 +122,6 @@ class SharingLearner(ModelLearner):
             return data
         factors = self._class_factors(tree.class_weight, Y, problem)
         return data.with_factors(factors, draws=draws)
-
-    def _class_factors(
-        self, class_weight: Any, Y: sparse.csr_array[np.int32], problem: LocalProblem
-    ) -> NDArray[np.float64]:
-        """Return the class weights of rows; the classes are the labels, and to have none."""
-        if len(problem.labels) > 1 and not problem.exclusive:
-            raise several_classes_error(class_weight)
-        if isinstance(class_weight, dict):
-            given = {self.hierarchy.index(label): value for label, value in class_weight.items()}
-            class_weight = {k: given.get(c, 1.0) for k, c in enumerate(problem.labels)}
-        weights = np.zeros_like(self.data.weights)
-        weights[problem.rows] = self.data.weights[problem.rows]
-        columns = Hierarchy.from_labels(range(len(problem.labels)))
-        return find_factors(class_weight, Y, columns, weights)
 
 
 class TreeLearner(SharingLearner):
@@ -232,6 +221,15 @@ def name_tree(estimator: PCTClassifier, tree: _core.Tree, names: list[Any]) -> P
     """Return a PCTClassifier with a local tree, fitted except for its feature attributes."""
     fitted: PCTClassifier = name_labels(clone(estimator), names)
     fitted.tree_, fitted.f_test_ = tree, estimator.f_test
+    return fitted
+
+
+def name_linear(
+    estimator: LinearClassifier, model: LinearModel, columns: LinearColumns, names: list[Any]
+) -> LinearClassifier:
+    """Return a LinearClassifier with a local model, fitted except for its feature attributes."""
+    fitted: LinearClassifier = name_labels(clone(estimator), names)
+    fitted.model_, fitted.columns_ = model, columns
     return fitted
 
 

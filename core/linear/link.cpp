@@ -1,0 +1,91 @@
+#include "linear/link.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace ramify {
+
+namespace {
+
+// What is known without any row: margins of 1 are fairly certain. It counts as much as a few rows,
+// so that the scale stays finite where a handful of rows are all on the right side.
+constexpr double usual_scale = 4;
+constexpr double prior_weight = 4;
+constexpr double least_scale = 0.05;
+constexpr double largest_scale = 100;
+
+/// The derivative of the negative log-likelihood by log(scale).
+double slope_of_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth,
+                        double scale) {
+    double slope = 0;
+    for (std::size_t r = 0; r < held_out.n_rows(); ++r) {
+        const auto margins = held_out.row(r);
+        const double largest = *std::max_element(margins.begin(), margins.end());
+        double total = 0;
+        double mean = 0;
+        for (const double margin : margins) {
+            const double share = std::exp(scale * (margin - largest));
+            total += share;
+            mean += share * (margin - largest);
+        }
+        const double own = margins[static_cast<std::size_t>(truth[r])] - largest;
+        slope += held_out.weights[r] * (mean / total - own);
+    }
+    return scale * slope + prior_weight * std::log(scale / usual_scale);
+}
+
+}  // namespace
+
+LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth) {
+    double low = std::log(least_scale);
+    double high = std::log(largest_scale);
+    for (int step = 0; step < 12; ++step) {
+        const double middle = (low + high) / 2;
+        (slope_of_classes(held_out, truth, std::exp(middle)) > 0 ? high : low) = middle;
+    }
+    return {std::exp((low + high) / 2), 0};
+}
+
+LinearLink link_labels(const HeldOutMargins& held_out, std::span<const std::uint8_t> truth) {
+    // Newton's method; the likelihood is concave, and the prior keeps the optimum finite. Steps
+    // are limited instead of searched, which is enough for two parameters.
+    double scale = usual_scale;
+    double offset = 0;
+    for (int step = 0; step < 30; ++step) {
+        double by_scale = prior_weight * (scale - usual_scale) / (usual_scale * usual_scale);
+        double by_offset = prior_weight * offset / (usual_scale * usual_scale);
+        double a = prior_weight / (usual_scale * usual_scale);
+        double b = 0;
+        double c = a;
+        for (std::size_t r = 0; r < held_out.n_rows(); ++r) {
+            const auto margins = held_out.row(r);
+            const double weight = held_out.weights[r];
+            for (std::size_t k = 0; k < margins.size(); ++k) {
+                const double margin = margins[k];
+                const double p = 1 / (1 + std::exp(-scale * margin - offset));
+                const double error = weight * (p - truth[r * held_out.n_outputs + k]);
+                const double spread = weight * p * (1 - p);
+                by_scale += error * margin;
+                by_offset += error;
+                a += spread * margin * margin;
+                b += spread * margin;
+                c += spread;
+            }
+        }
+        const double determinant = a * c - b * b;
+        const double move = (c * by_scale - b * by_offset) / determinant;
+        const double shift = (a * by_offset - b * by_scale) / determinant;
+        const double next =
+            std::clamp(scale - std::clamp(move, -scale / 2, scale), least_scale, largest_scale);
+        const double moved = std::clamp(shift, -2.0, 2.0);
+        const bool done = std::abs(next - scale) < 1e-3 * scale && std::abs(moved) < 1e-3;
+        scale = next;
+        offset -= moved;
+        if (done) break;
+    }
+    return {scale, offset};
+}
+
+}  // namespace ramify

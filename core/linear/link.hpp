@@ -1,0 +1,35 @@
+// Probabilities from the margins of linear models.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace ramify {
+
+/// Margins of some rows, each of models fitted without the row, and what is true.
+struct HeldOutMargins {
+    std::span<const float> margins;  // by rows
+    std::size_t n_outputs;
+    std::span<const double> weights;  // of the rows
+
+    std::size_t n_rows() const { return weights.size(); }
+    std::span<const float> row(std::size_t r) const {
+        return margins.subspan(r * n_outputs, n_outputs);
+    }
+};
+
+/// How margins become probabilities: those of classes are proportional to exp(scale · margin),
+/// that of a label is 1 / (1 + exp(-scale · margin - offset)).
+struct LinearLink {
+    double scale;
+    double offset;
+};
+
+/// Finds the most likely scale for classes; `truth` is the class of every row.
+LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth);
+
+/// Finds the most likely scale and offset for labels, shared by all of them; `truth` is 1 where
+/// a row has a label, by rows.
+LinearLink link_labels(const HeldOutMargins& held_out, std::span<const std::uint8_t> truth);
+
+}  // namespace ramify

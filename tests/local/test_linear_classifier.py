@@ -1,0 +1,307 @@
+"""Linear classifiers: against liblinear, alone and as local models, saved and loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.svm import LinearSVC
+
+import ramify
+from ramify import (
+    BinaryRelevancePlus,
+    FlatClassifier,
+    Hierarchy,
+    LinearClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    PerNodeClassifier,
+    PerParentClassifier,
+    _core,
+)
+from ramify.data.rows import as_rows
+
+ARCHITECTURES = (
+    PerParentClassifier,
+    PerNodeClassifier,
+    PerEdgeClassifier,
+    PerLevelClassifier,
+    FlatClassifier,
+)
+PATHS = np.array(["a/x", "a/y", "a/z", "b/u", "b/v", "c"])
+
+
+def words(n_rows: int, seed: int = 0, n_words: int = 80) -> tuple[sparse.csr_array, np.ndarray]:
+    """Bags of words of unit length, with paths that depend on some of the words."""
+    random = np.random.default_rng(seed)
+    path = random.integers(len(PATHS), size=n_rows)
+    own = np.random.default_rng(7).choice(n_words, (len(PATHS), 8))
+    X = (random.random((n_rows, n_words)) < 0.05).astype(float)
+    for row, place in enumerate(path):
+        X[row, random.choice(own[place], 3)] = 1.0
+    X[:, 0] = 0.1  # no row is empty
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return sparse.csr_array(X), PATHS[path]
+
+
+def train(X, positives, *, exclusive=False, weights=None, tolerance=1e-9, n_threads=1):
+    """Return the result of the core for the given positive rows of each output."""
+    n_rows = X.shape[0]
+    return _core.train_linear(
+        as_rows(X),
+        np.arange(n_rows),
+        np.cumsum([0, *map(len, positives)], dtype=np.int64),
+        np.concatenate(positives).astype(np.int32),
+        np.ones(n_rows) if weights is None else weights,
+        exclusive,
+        1.0,
+        tolerance,
+        10_000,
+        0.0,
+        0,
+        n_threads,
+    )
+
+
+def dense_weights(found, n_features):
+    weights = np.zeros((n_features, len(found["intercepts"])))
+    used = np.repeat(found["features"], np.diff(found["indptr"]))
+    weights[used, found["outputs"]] = found["weights"]
+    return weights
+
+
+# ---- the optimum, and probabilities ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_equal_those_of_liblinear(weighted):
+    X, y = words(300)
+    weights = np.random.default_rng(1).integers(1, 4, 300).astype(float) if weighted else None
+    found = train(X, [np.flatnonzero(y == path) for path in PATHS], weights=weights)
+    theirs = LinearSVC(tol=1e-10, max_iter=100_000).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(dense_weights(found, 80), theirs.coef_.T, atol=1e-5)
+    np.testing.assert_allclose(found["intercepts"], theirs.intercept_, atol=1e-5)
+
+
+def test_a_row_that_shares_no_feature_is_judged_by_the_others_alone():
+    # Without the row, its own feature has no weight: only the intercept is left.
+    X = sparse.csr_array(np.eye(40) * 30)
+    y = np.repeat([1, 0], [20, 20])
+    found = train(X, [np.flatnonzero(y)])
+    assert found["scale"] < 10  # although the training rows are all on the right side
+
+
+def test_probabilities_are_calibrated():
+    X, y = words(1500)
+    noisy = np.where(np.random.default_rng(2).random(1500) < 0.15, np.roll(y, 1), y)
+    model = LinearClassifier().fit(X[:1000], noisy[:1000])
+    places = {path: place for place, path in enumerate(model.classes_)}
+    own = np.array([places[path] for path in noisy[1000:]])
+    found = -np.log(model.predict_proba(X[1000:])[np.arange(500), own]).mean()
+    peer = LogisticRegression(C=10).fit(X[:1000], noisy[:1000])
+    theirs = peer.predict_proba(X[1000:])[
+        np.arange(500), np.searchsorted(peer.classes_, noisy[1000:])
+    ]
+    assert found < -np.log(theirs).mean() + 0.05
+
+
+@pytest.mark.parametrize("cls", ARCHITECTURES)
+def test_as_good_as_flat_liblinear_on_words(cls):
+    X, y = words(1200)
+    flat = LinearSVC().fit(X[:800], y[:800]).score(X[800:], y[800:])
+    found = cls(LinearClassifier()).fit(X[:800], y[:800]).score(X[800:], y[800:])
+    assert found >= flat - 0.02
+
+
+def test_integer_weights_stand_for_repeated_rows():
+    X, y = words(200)
+    weights = np.random.default_rng(3).integers(0, 4, 200)
+    repeated = np.repeat(np.arange(200), weights)
+    weighted = LinearClassifier().fit(X, y, sample_weight=weights).predict_proba(X)
+    expected = LinearClassifier().fit(X[repeated], y[repeated]).predict_proba(X)
+    np.testing.assert_allclose(weighted, expected, atol=0.05)
+
+
+def test_class_weight_moves_predictions_to_the_heavy_class():
+    X, y = words(600)
+    noisy = np.where(np.random.default_rng(4).random(600) < 0.4, np.roll(y, 1), y)
+    for make in (
+        LinearClassifier,
+        lambda **more: PerParentClassifier(LinearClassifier(**more)),
+    ):
+        plain = (make().fit(X, noisy).predict(X) == "c").mean()
+        heavy = (make(class_weight={"c": 20.0}).fit(X, noisy).predict(X) == "c").mean()
+        assert heavy > plain + 0.1
+
+
+# ---- X and y of all kinds --------------------------------------------------------------------
+
+
+def test_the_scale_of_x_does_not_matter():
+    X, y = words(200)
+    one = LinearClassifier().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(LinearClassifier().fit(X * 1e4, y).predict_proba(X * 1e4), one)
+    D = np.random.default_rng(0).normal(size=(200, 5))
+    D[:, 0] += np.char.startswith(y, "a")
+    one = LinearClassifier().fit(D, y).predict_proba(D)
+    moved = D * [1e4, 1, 1, 1e-4, 1] + [7, 0, 0, 0, 1e3]
+    np.testing.assert_allclose(
+        LinearClassifier().fit(moved, y).predict_proba(moved), one, atol=1e-6
+    )
+
+
+def test_categories_and_missing_numbers():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": random.normal(size=120), "color": random.choice(list("rgb"), 120)}
+    )
+    y = frame["color"].map({"r": "a/x", "g": "a/y", "b": "b"}).to_numpy(object)
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[::11, "color"] = None
+    known = frame["color"].notna().to_numpy()
+    model = LinearClassifier().fit(frame, y)
+    assert (model.predict(frame)[known] == y[known]).all()
+    unseen = frame[:3].assign(color="violet", size=[np.nan, 1e9, -1.0])
+    assert np.isfinite(model.predict_proba(unseen)).all()
+
+
+def test_paths_that_end_at_inner_labels():
+    X, y = words(400)
+    y = np.where(y == "a/z", "a", y)
+    for model in (LinearClassifier(), PerParentClassifier(LinearClassifier())):
+        found = model.fit(X, y).predict(X)
+        assert (found == y).mean() > 0.9
+        assert (found == "a").any()
+        scores = model.predict_proba(X)
+        for path in ("a/x", "a/y"):
+            columns = [list(model.classes_).index(name) for name in (path, "a")]
+            assert (scores[:, columns[0]] <= scores[:, columns[1]]).all()
+
+
+def test_label_sets_in_a_dag():
+    X, y = words(300)
+    dag = Hierarchy.from_edges([("p", "x"), ("q", "x"), ("p", "y"), ("q", "z")])
+    sets = [[name for name in "xyz" if name in path] or ["q"] for path in y]
+    for cls in (PerNodeClassifier, PerParentClassifier, PerEdgeClassifier, FlatClassifier):
+        scores = cls(LinearClassifier(), hierarchy=dag).fit(X, sets).predict_proba(X)
+        x, p, q = dag.indices(["x", "p", "q"])
+        assert (scores[:, x] <= np.minimum(scores[:, p], scores[:, q])).all()
+    found = LinearClassifier(dag).fit(X, sets).predict(X)
+    own = [[set("xyz") & set(names) for names in part] for part in (found, sets)]
+    assert np.mean([a == b for a, b in zip(*own, strict=True)]) > 0.9
+
+
+def test_two_classes_and_one_class():
+    X, y = words(100)
+    two = np.where(np.char.startswith(y, "a"), "a", "b")
+    for model in (LinearClassifier(), PerParentClassifier(LinearClassifier())):
+        scores = model.fit(X, two).predict_proba(X)
+        np.testing.assert_allclose(scores.sum(axis=1), 1)
+        assert (model.predict(X) == two).mean() > 0.95
+    one = np.full(100, "a")
+    assert (LinearClassifier().fit(X, one).predict(X) == one).all()
+
+
+def test_columns_of_a_constant_and_an_empty_matrix():
+    y = np.repeat(["a", "b"], 10)
+    for X in (np.ones((20, 3)), sparse.csr_array((20, 3)), np.full((20, 1), 1e300)):
+        scores = LinearClassifier().fit(X, y).predict_proba(X)
+        np.testing.assert_allclose(scores, 0.5, atol=0.01)
+
+
+# ---- threads, workers, files -----------------------------------------------------------------
+
+
+def test_the_number_of_threads_does_not_matter():
+    X, y = words(300)
+    positives = [np.flatnonzero(y == path) for path in PATHS]
+    one, four = (train(X, positives, n_threads=n, tolerance=0.1) for n in (1, 4))
+    for name, value in one.items():
+        np.testing.assert_array_equal(value, four[name])
+    models = [PerNodeClassifier(LinearClassifier(), n_jobs=n).fit(X, y) for n in (1, 3)]
+    np.testing.assert_array_equal(models[0].predict_proba(X), models[1].predict_proba(X))
+
+
+def test_rows_do_not_depend_on_each_other():
+    X, y = words(120)
+    for model in (LinearClassifier(), PerParentClassifier(LinearClassifier())):
+        scores = model.fit(X, y).predict_proba(X)
+        alone = np.vstack([model.predict_proba(X[[row]]) for row in range(20)])
+        np.testing.assert_array_equal(scores[:20], alone)
+        np.testing.assert_array_equal(model.predict_proba(X.toarray()), scores)
+
+
+def test_in_workers_of_other_processes():
+    X, y = words(90)
+    alone = cross_val_predict(LinearClassifier(), X, y, cv=2, method="predict_proba")
+    shared = cross_val_predict(LinearClassifier(), X, y, cv=2, method="predict_proba", n_jobs=2)
+    np.testing.assert_array_equal(alone, shared)
+
+
+@pytest.mark.parametrize("cls", ARCHITECTURES)
+def test_local_models_are_linear_classifiers(cls):
+    X, y = words(200)
+    model = cls(LinearClassifier(C=2.0)).fit(X, y)
+    inner = next(one for one in model.estimators_ if isinstance(one, LinearClassifier))
+    assert inner.C == 2.0
+    assert inner.predict_proba(X).shape == (200, len(inner.classes_))
+
+
+def test_models_with_labels_as_features():
+    X, y = words(200)
+    sets = [path.split("/") for path in y]
+    sets = ramify.as_sets(sets)
+    model = BinaryRelevancePlus(LinearClassifier()).fit(X, sets)
+    assert model.score(X, sets) > 0.9
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_saved_models_predict_the_same(tmp_path, n_classes):
+    X, y = words(200)
+    y = y if n_classes == 6 else np.where(y == "c", "c", "d")
+    for model in (LinearClassifier(), PerParentClassifier(LinearClassifier())):
+        scores = model.fit(X, y).predict_proba(X)
+        ramify.save(model, tmp_path / "model.ramify")
+        loaded = ramify.load(tmp_path / "model.ramify")
+        np.testing.assert_array_equal(loaded.predict_proba(X), scores)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"columns": np.array([3, 2], dtype=np.int32)},
+        {"columns": np.array([1, 900], dtype=np.int32)},
+        {"indptr": np.array([0, 1, 9], dtype=np.int64)},
+        {"outputs": np.array([0, 9], dtype=np.int32)},
+        {"intercepts": np.zeros(9, dtype=np.float32)},
+        {"intercepts": np.zeros(0, dtype=np.float32)},
+        {"pair": True},
+    ],
+)
+def test_models_from_damaged_files_are_refused(changes):
+    X, y = words(60)
+    model = LinearClassifier().fit(X, y)
+    small = replace(
+        model.model_,
+        columns=np.array([1, 2], dtype=np.int32),
+        indptr=np.array([0, 1, 2], dtype=np.int64),
+        outputs=np.array([0, 1], dtype=np.int32),
+        weights=np.ones(2, dtype=np.float32),
+    )
+    state = model._get_saved_state()
+    LinearClassifier()._set_saved_state({**state, "model_": small})
+    with pytest.raises(ValueError, match=r"increase|within|start at 0|does not fit|output"):
+        LinearClassifier()._set_saved_state({**state, "model_": replace(small, **changes)})
+
+
+@pytest.mark.parametrize("C", [0, -1.0, "1", np.inf])
+def test_c_must_be_a_positive_number(C):
+    X, y = words(30)
+    for model in (LinearClassifier(C=C), PerParentClassifier(LinearClassifier(C=C))):
+        with pytest.raises(ValueError, match=r"^C must be a number from 1e-09 to 1e\+09"):
+            model.fit(X, y)
