@@ -17,7 +17,8 @@ def import_extra(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"{module} is required but not installed. Run: pip install 'ramify[{extra}]'"
+            f"{module.partition('.')[0]} is required but not installed. Run: pip install "
+            f"'ramify[{extra}]'"
         ) from error
 
 

@@ -13,7 +13,7 @@ import pytest
 from ramify import HierarchicalAdaBoostMHClassifier
 from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.data import load_data, split_rows
-from ramify.apps.studies.drawing import drawn_curves
+from ramify.apps.studies.findings import drawn_curves
 from ramify.apps.studies.models import build
 from ramify.apps.studies.reports.figures import lines_svg
 from ramify.decision import nested_approximation

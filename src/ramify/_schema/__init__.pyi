@@ -6,10 +6,11 @@ from ramify._schema.objects import (
     Instance,
     NamedEstimators,
     Part,
+    Schema,
     TreeOf,
+    check_state,
+    schema_of,
 )
-from ramify._schema.sizes import SchemaError, Size, Sizes
-from ramify._schema.state import Schema, check_state, schema_of
 from ramify._schema.values import (
     AnyOf,
     Anything,
@@ -21,6 +22,9 @@ from ramify._schema.values import (
     MapOf,
     Maybe,
     Number,
+    SchemaError,
+    Size,
+    Sizes,
     Text,
     TupleOf,
     TypeName,

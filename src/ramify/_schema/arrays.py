@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify._schema.sizes import SchemaError, Size, Sizes
-from ramify._schema.values import Kind, wrong
+from ramify._schema.values import Kind, SchemaError, Size, Sizes, wrong
 
 
 @dataclass(frozen=True)

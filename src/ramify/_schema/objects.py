@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ramify import _core
-from ramify._schema.sizes import SchemaError, Size, Sizes
-from ramify._schema.state import check_state
-from ramify._schema.values import Kind, wrong
+from ramify._schema.values import Kind, SchemaError, Size, Sizes, Whole, wrong
+
+Schema: TypeAlias = Mapping[str, Kind | None]
+"""Kinds by attribute. None removes an attribute that a base class declares."""
+
+
+def schema_of(cls: type, declared_in: str = "_saved_schema") -> dict[str, Kind]:
+    """Return the kinds of a class's attributes, those of its base classes first."""
+    merged: dict[str, Kind | None] = {}
+    for base in reversed(cls.__mro__):
+        for name, kind in vars(base).get(declared_in, {}).items():
+            merged.pop(name, None)  # what a class declares again comes after what it refers to
+            merged[name] = kind
+    return {name: kind for name, kind in merged.items() if kind is not None}
+
+
+def check_state(cls: type, state: Mapping[str, Any], where: str, sizes: Sizes) -> None:
+    """Raise SchemaError unless the attributes of an object fit the schema of its class."""
+    schema = schema_of(cls)
+    unknown = [name for name in state if name not in schema]
+    if unknown and cls.__module__.partition(".")[0] == "ramify":
+        raise SchemaError(f"{where} has no fitted attribute {unknown[0]!r}")
+    for name, kind in schema.items():
+        if name in state:
+            kind.check(state[name], f"{where}.{name}", sizes)
+            if isinstance(getattr(kind, "kind", kind), Whole):
+                sizes.match(name, int(state[name]), f"{where}.{name}")
+        elif kind.required:
+            raise SchemaError(f"{where} lacks {name}")
+
+
+# ---- objects --------------------------------------------------------------------------------
+
 
 _ROUNDING = 1e-9
 
 
+@dataclass(frozen=True)
 class TreeOf(Kind):
-    """A decision tree of the core.
+    """A tree whose features and labels exist; its arrays have been checked by the core."""
 
-    The core has checked its arrays against each other; here, its features and labels are checked
-    against the data.
-
-    Parameters
-    ----------
-    n_features, n_labels : int or str
-        The numbers of features and labels.
-    shares : bool
-        Whether the values of leaves are shares, from 0 to 1, or any numbers.
-    """
-
-    def __init__(self, n_features: Size, n_labels: Size, *, shares: bool = True) -> None:
-        self.n_features = n_features
-        self.n_labels = n_labels
-        self.shares = shares
+    n_features: Size
+    n_labels: Size
+    shares: bool = True  # whether the values of leaves are shares, from 0 to 1, or any numbers
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, _core.Tree):
@@ -52,18 +72,12 @@ class TreeOf(Kind):
                 raise SchemaError(f"{where}: {name} must be between 0 and 1")
 
 
+@dataclass(frozen=True)
 class BoostedTreesOf(Kind):
-    """The trees of a model of gradient boosting, whose arrays the core has checked.
+    """The trees of a model of gradient boosting, whose arrays the core has checked."""
 
-    Parameters
-    ----------
-    n_features, n_outputs : int or str
-        The numbers of features and outputs.
-    """
-
-    def __init__(self, n_features: Size, n_outputs: Size) -> None:
-        self.n_features = n_features
-        self.n_outputs = n_outputs
+    n_features: Size
+    n_outputs: Size
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, _core.BoostedTrees):
@@ -148,26 +162,14 @@ class NamedEstimators(Kind):
                 Estimator().check(pair[1], f"{where}[{i}]", sizes)
 
 
+@dataclass(frozen=True)
 class Fitted(Kind):
-    """A fitted estimator of ramify or another library, with predictions for given labels.
+    """A fitted estimator of ramify or another library, with predictions for given labels."""
 
-    Parameters
-    ----------
-    n_features, n_labels : int or str, optional
-        The numbers that it must have been fitted to, if it stores them.
-    method : str, optional
-        A method that it must have.
-    """
-
-    def __init__(
-        self,
-        n_features: Size | None = None,
-        n_labels: Size | None = None,
-        method: str | None = "predict_proba",
-    ) -> None:
-        self.n_features = n_features
-        self.n_labels = n_labels
-        self.method = method
+    # The numbers that it must have been fitted to, if it stores them.
+    n_features: Size | None = None
+    n_labels: Size | None = None
+    method: str | None = "predict_proba"  # a method that it must have
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         Estimator().check(value, where, sizes)

@@ -1,9 +1,4 @@
 from ramify.metrics.clus import clus_multilabel_measures
-from ramify.metrics.comparisons import (
-    plot_level_accuracy,
-    plot_prediction,
-    plot_staged_loss,
-)
 from ramify.metrics.curves import (
     PrecisionRecallCurve,
     RocCurve,
@@ -11,7 +6,13 @@ from ramify.metrics.curves import (
     precision_recall_curves,
     roc_curves,
 )
-from ramify.metrics.displays import PrecisionRecallDisplay, RocDisplay
+from ramify.metrics.displays import (
+    PrecisionRecallDisplay,
+    RocDisplay,
+    plot_level_accuracy,
+    plot_prediction,
+    plot_staged_loss,
+)
 from ramify.metrics.evaluation import (
     Evaluation,
     FitRecord,
@@ -26,12 +27,6 @@ from ramify.metrics.hierarchical import (
     hierarchical_precision_recall_f1,
     level_accuracy,
     top_k_accuracy,
-)
-from ramify.metrics.labelwise import (
-    macro_f1,
-    macro_precision_recall_f1,
-    micro_f1,
-    micro_precision_recall_f1,
 )
 from ramify.metrics.losses import (
     h_loss,
@@ -62,6 +57,10 @@ from ramify.metrics.sets import (
     example_recall,
     hamming_loss,
     jaccard_accuracy,
+    macro_f1,
+    macro_precision_recall_f1,
+    micro_f1,
+    micro_precision_recall_f1,
     subset_accuracy,
 )
 

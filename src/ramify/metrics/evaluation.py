@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
+from ramify.metrics import hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import (
     LabelChoice,
     Ranking,
@@ -207,8 +207,8 @@ def _set_figures(case: _Case, labels: LabelChoice) -> _Figures:
     ):
         yield measure.__name__, case.of_sets(measure, labels=labels)
     names = ("precision", "recall", "f1")
-    micro = case.of_sets(labelwise.micro_precision_recall_f1, labels=labels)
-    macro = case.of_sets(labelwise.macro_precision_recall_f1, labels=labels)
+    micro = case.of_sets(sets.micro_precision_recall_f1, labels=labels)
+    macro = case.of_sets(sets.macro_precision_recall_f1, labels=labels)
     for kind, figures in (("micro", micro), ("macro", macro)):
         for name, value in zip(names, figures, strict=True):
             yield f"{kind}_{name}", value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._messages import import_extra
 from ramify.metrics.reports import Report
 
 if TYPE_CHECKING:
@@ -324,11 +325,6 @@ def _draw_equal_f1(ax: Axes) -> None:
 
 
 def _new_axes() -> Sequence[Axes]:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 (optional)
-    except ImportError as error:
-        raise ImportError(
-            "matplotlib is required but not installed. Run: pip install 'ramify[plot]'"
-        ) from error
+    plt = import_extra("matplotlib.pyplot", "plot")
     axes: Sequence[Axes] = plt.subplots(1, 2, figsize=(10, 4.5), layout="constrained")[1]
     return axes

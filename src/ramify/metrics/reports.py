@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ramify._messages import import_extra
+
 _SHOWN_ROWS = 60
 
 
@@ -34,13 +36,7 @@ class Report:
 
     def to_frame(self) -> Any:
         """Return the report as a pandas data frame, one row per value or label."""
-        try:
-            import pandas as pd  # noqa: PLC0415 (optional)
-        except ImportError as error:
-            raise ImportError(
-                "pandas is required but not installed. Run: pip install 'ramify[tables]'"
-            ) from error
-        return pd.DataFrame(self.columns)
+        return import_extra("pandas", "tables").DataFrame(self.columns)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
         """Return the header and the rows as displayed."""

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ramify._messages import shorten
 from ramify.labels.encoding import EncodedLabels, read_more_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics import hierarchical, labelwise, losses, protein, ranking, sets
+from ramify.metrics import hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import is_matrix
 
 _OF_SCORES: tuple[Callable[..., float], ...] = (
@@ -31,8 +31,8 @@ _OF_SETS: tuple[Callable[..., float], ...] = (
     sets.example_precision,
     sets.example_recall,
     sets.example_f1,
-    labelwise.micro_f1,
-    labelwise.macro_f1,
+    sets.micro_f1,
+    sets.macro_f1,
     hierarchical.hierarchical_f1,
 )
 _LOSSES_OF_SETS: tuple[Callable[..., float], ...] = (

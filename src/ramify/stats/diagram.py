@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ramify._messages import import_extra
 from ramify.stats.friedman_test import NemenyiResult, nemenyi
 from ramify.stats.scores import Missing
 
@@ -129,17 +130,12 @@ def _bars(result: NemenyiResult, ranks: dict[str, float]) -> list[tuple[float, f
 
 
 def _new_axes(plan: _Plan) -> Axes:
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 (optional)
-    except ImportError as error:
-        raise ImportError(
-            "matplotlib is required but not installed. Run: pip install 'ramify[plot]'"
-        ) from error
     # Names are drawn outside the axis; make room to keep long names from shrinking it.
     sides = [[n.text for n in plan.names if n.on_right == right] for right in (True, False)]
     names_width = sum(0.085 * (max(map(len, side)) + 8) for side in sides)
     size = (3.8 + names_width, 0.85 - plan.bottom)
-    _, ax = plt.subplots(figsize=size, layout="constrained")
+    plt = import_extra("matplotlib.pyplot", "plot")
+    ax: Axes = plt.subplots(figsize=size, layout="constrained")[1]
     return ax
 
 

@@ -11,15 +11,17 @@ import numpy as np
 
 from ramify.apps.studies.claims import Quantity
 from ramify.apps.studies.comparing import Comparison, compare_folds, compare_overall
-from ramify.apps.studies.drawing import curve_table, drawn_curves, model_texts
 from ramify.apps.studies.findings import (
     Table,
     TableCell,
+    curve_table,
     data_notes,
     data_table,
+    drawn_curves,
     facts_of_run,
     headlines,
     left_out,
+    model_texts,
     score_table,
 )
 from ramify.apps.studies.reports.figures import dots_svgs, lines_svg, rank_svg

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ramify.apps.studies.comparing import compare_folds, compare_overall
-from ramify.apps.studies.drawing import curve_table, drawn_curves
 from ramify.apps.studies.findings import (
     Table,
     TableCell,
+    curve_table,
     data_notes,
     data_table,
+    drawn_curves,
     facts_of_run,
     headlines,
     left_out,

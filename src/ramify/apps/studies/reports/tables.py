@@ -12,8 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ramify.apps.studies.drawing import drawn_curves
-from ramify.apps.studies.findings import Table, TableCell, headlines, left_out, score_table
+from ramify.apps.studies.findings import (
+    Table,
+    TableCell,
+    drawn_curves,
+    headlines,
+    left_out,
+    score_table,
+)
 from ramify.apps.studies.results import StudyResults
 from ramify.apps.studies.verdicts import check_claims, count_findings
 
