@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import signal
 import socket
@@ -257,12 +258,67 @@ def test_an_address_that_cannot_be_used_is_an_error_of_the_options(
             assert "Traceback" not in done.output
 
 
-def test_models_of_dates_are_refused() -> None:
+def test_dates_and_times_are_read_as_in_training() -> None:
     pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"day": pandas.date_range("2020-01-01", periods=4)})
-    model = PCTClassifier().fit(frame, ["a", "a", "b", "b"])
-    with pytest.raises(ValueError, match=r"got columns 'day'. Convert them to numbers"):
-        ServedModel(model, max_rows=10, max_values=10)
+    days = pandas.date_range("2020-01-01", periods=12)
+    frame = pandas.DataFrame(
+        {
+            "day": days,
+            "at": (days + pandas.Timedelta(hours=9)).tz_localize("UTC"),
+            "took": pandas.to_timedelta(range(12), unit="min"),
+            "clock": [dt.time(k, 30) for k in range(12)],
+            "n": range(12),
+        }
+    )
+    model = PCTForestClassifier(n_estimators=5, random_state=0).fit(frame, list("aaabbbcccddd"))
+    frame.iloc[3, :] = None
+    rows = [
+        {
+            "day": str(row.day)[:10],
+            "at": row.at.isoformat() if k % 2 else row.at.isoformat().replace("+00:00", "Z"),
+            "took": row.took.total_seconds(),
+            "clock": row.clock.isoformat(),
+            "n": row.n,
+        }
+        for k, row in enumerate(frame.drop(index=3).itertuples())
+    ]
+    rows.insert(3, {})
+    with serving(model) as client:
+        found = client.post("/predict_proba", json={"rows": rows}).json()["probabilities"]
+        assert found == model.predict_proba(frame).tolist()
+        kinds = [feature["type"] for feature in client.get("/model").json()["features"]]
+        assert kinds == ["date", "date with time zone", "duration", "time of day", "number"]
+        described = json.dumps(client.get("/openapi.json").json())
+        assert "a date such as 2024-01-31 or 2024-01-31T09:30:00 or null" in described
+        for column, value, message in (
+            ("day", "31 Jan", "row 0 must have a date such as 2024-01-31 or"),
+            ("day", 5, "row 0 must have a date such as 2024-01-31 or"),
+            ("at", "soon", "row 0 must have a date such as 2024-01-31T09:30:00Z"),
+            ("took", "5", "row 0 must have a number of seconds or null as 'took', got '5'"),
+            ("took", 1e300, "row 0 must have a number of seconds"),
+            ("clock", "25:00", "row 0 must have a time such as 09:30"),
+        ):
+            answer = client.post("/predict", json={"rows": [{column: value}]})
+            assert answer.status_code == 422
+            assert message in answer.json()["error"]
+
+
+def test_an_array_of_dates_and_a_vote_are_served() -> None:
+    days = np.arange("2020-01-01", "2020-01-13", dtype="M8[D]")[:, np.newaxis]
+    model = PCTClassifier().fit(days, list("aaaabbbbcccc"))
+    served = ServedModel(model, max_rows=10, max_values=100)
+    request = {"rows": [["2020-01-02"], [None], ["2020-01-12 10:00"]]}
+    found = json.loads(b"".join(served.predict_proba(request)))["probabilities"]
+    given = np.array(["2020-01-02", "NaT", "2020-01-12T10:00"], dtype="M8[us]")[:, np.newaxis]
+    assert found == model.predict_proba(given).tolist()
+    data = load_animals()
+    vote = ramify.HierarchicalVotingClassifier(
+        [("tree", PCTClassifier()), ("bayes", ramify.GlobalNaiveBayes())], hierarchy=data.hierarchy
+    ).fit(data.X, data.y)
+    served = ServedModel(vote, max_rows=10, max_values=10_000)
+    (row,) = json.loads(data.X[:1].to_json(orient="records"))
+    found = json.loads(b"".join(served.predict_proba({"rows": [row]})))["probabilities"]
+    np.testing.assert_allclose(found, vote.predict_proba(data.X[:1]))
 
 
 @pytest.mark.process

@@ -7,13 +7,15 @@ import math
 import os
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from datetime import time, timedelta, timezone
 from typing import Any
 
 import numpy as np
 
 from ramify import __version__
-from ramify._messages import did_you_mean, import_extra, shorten
-from ramify.apps.predicting import label_sets
+from ramify._messages import did_you_mean, import_extra
+from ramify.apps.predicting import label_sets, schema_of
+from ramify.data.dates import moment_of
 
 __all__ = [
     "ServedModel",
@@ -49,32 +51,44 @@ class ServedModel:
         self.model, self.max_rows, self.max_values = model, max_rows, max_values
         names = getattr(model, "feature_names_in_", None)
         self.names = None if names is None else [str(name) for name in names]
-        self.categories = {j: _Categories(known) for j, known in model.schema_.categories.items()}
+        schema = schema_of(model)
+        known = {} if schema is None else schema.categories
+        self._known = {j: list(values) for j, values in known.items()}
+        self.categories = {j: _Categories(values) for j, values in known.items()}
+        self.times: dict[int, str] = {} if schema is None else dict(schema.times)
         self.labels = list(model.hierarchy_.labels)
         self._column = {label: k for k, label in enumerate(self.labels)}
-        if model.schema_.times:
-            raise ValueError(
-                "the model must not use dates or times to be served, got columns "
-                f"{shorten(self._name(j) for j in model.schema_.times)}. Convert them to numbers "
-                "before training, e.g. to days."
-            )
         if self.categories or self.names is not None:
             self._pandas = import_extra("pandas", "tables")
 
     def describe(self) -> dict[str, Any]:
         """Return what a client has to know."""
         features = [
-            {"name": self._name(j)}
-            | ({"categories": list(known)} if known is not None else {"type": "number"})
-            for j, known in (
-                (j, self.model.schema_.categories.get(j)) for j in range(self.model.n_features_in_)
-            )
+            {"name": self._name(j), **self._kind(j)} for j in range(self.model.n_features_in_)
         ]
         return {
             "model": type(self.model).__name__,
             "ramify": __version__,
             "features": features,
             "labels": self.labels,
+        }
+
+    def _kind(self, feature: int) -> dict[str, Any]:
+        """Return the type of a feature as JSON."""
+        if feature in self._known:
+            return {"categories": self._known[feature]}
+        kind = self.times.get(feature)
+        return {"type": "number"} if kind is None else {"type": kind, "example": _EXAMPLES[kind]}
+
+    def times_schema(self) -> dict[str, Any]:
+        """Return the features that are times, for OpenAPI."""
+        return {
+            self._name(j): {
+                "type": ["number" if kind == "duration" else "string", "null"],
+                "description": f"{_WORDS[kind]} or null",
+                "examples": [_EXAMPLES[kind]],
+            }
+            for j, kind in self.times.items()
         }
 
     def predict(self, request: dict[str, Any]) -> Iterator[bytes]:
@@ -154,14 +168,18 @@ class ServedModel:
             )
         cells = [self._read_row(row, number) for number, row in enumerate(rows)]
         if self.names is None and not self.categories:
-            return np.array(cells, dtype=np.float64)
+            # An array has one data type.
+            return np.array(cells, dtype=self._dtype(0))
         columns = {
-            self._name(j): self._pandas.Series(
-                column, dtype=object if j in self.categories else np.float64
-            )
+            self._name(j): self._pandas.Series(list(column), dtype=self._dtype(j))
             for j, column in enumerate(zip(*cells, strict=True))
         }
         return self._pandas.DataFrame(columns)
+
+    def _dtype(self, feature: int) -> Any:
+        if feature in self.categories:
+            return object
+        return _DTYPES[self.times[feature]] if feature in self.times else np.float64
 
     def _read_row(self, row: Any, number: int) -> list[Any]:
         n_features = int(self.model.n_features_in_)
@@ -188,9 +206,18 @@ class ServedModel:
         return [self._read_cell(value, j, number) for j, value in enumerate(row)]
 
     def _read_cell(self, value: Any, feature: int, number: int) -> Any:
-        categories = self.categories.get(feature)
+        categories, kind = self.categories.get(feature), self.times.get(feature)
         if value is None:
-            return None if categories is not None else np.nan
+            return None if categories is not None or kind is not None else np.nan
+        if kind is not None:
+            read = _read_time(value, kind)
+            if read is None:
+                raise RequestError(
+                    422,
+                    f"row {number} must have {_WORDS[kind]} or null as "
+                    f"{self._name(feature)!r}, got {_shown(value)}.",
+                )
+            return read
         if categories is not None:
             if isinstance(value, str | bool) or _is_number(value):
                 return categories.find(value)
@@ -202,6 +229,41 @@ class ServedModel:
             f"row {number} must have {wanted} or null as {self._name(feature)!r}, "
             f"got {_shown(value)}.",
         )
+
+
+_WORDS = {
+    "date": "a date such as 2024-01-31 or 2024-01-31T09:30:00",
+    "date with time zone": "a date such as 2024-01-31T09:30:00Z",
+    "duration": "a number of seconds",
+    "time of day": "a time such as 09:30 or 09:30:00",
+}
+_EXAMPLES = {
+    "date": "2024-01-31",
+    "date with time zone": "2024-01-31T09:30:00Z",
+    "duration": 90,
+    "time of day": "09:30:00",
+}
+_DTYPES = {
+    "date": "datetime64[us]",
+    "date with time zone": "datetime64[us, UTC]",
+    "duration": "timedelta64[us]",
+    "time of day": object,
+}
+
+
+def _read_time(value: Any, kind: str) -> Any:
+    """Return a value of JSON as a time that a model understands, or None if it is not one."""
+    try:
+        if kind == "duration":
+            return timedelta(seconds=value) if _is_number(value) else None
+        if not isinstance(value, str):
+            return None
+        if kind == "time of day":
+            return time.fromisoformat(value)
+    except (ValueError, OverflowError):
+        return None
+    moment = moment_of(value)
+    return moment if moment is None or kind == "date" else moment.replace(tzinfo=timezone.utc)
 
 
 class _Categories:
@@ -367,7 +429,9 @@ def _describe_service(served: ServedModel) -> dict[str, Any]:
     """Return the OpenAPI description."""
     cell = {"type": ["number", "string", "boolean", "null"]}
     n_features = int(served.model.n_features_in_)
-    names = {"propertyNames": {"enum": served.names}} if served.names else {}
+    names: dict[str, Any] = {"propertyNames": {"enum": served.names}} if served.names else {}
+    if served.times:
+        names["properties"] = served.times_schema()
     rows = {
         "type": "array",
         "minItems": 1,

@@ -16,6 +16,7 @@ __all__ = [
     "is_date",
     "is_foreign_date",
     "is_time",
+    "moment_of",
     "seconds_of_times",
     "with_dates",
 ]
@@ -30,7 +31,7 @@ _FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 def is_date(text: str) -> bool:
     """Return whether a text is a date in ISO 8601 format, with or without a time."""
-    return _moment(text) is not None
+    return moment_of(text) is not None
 
 
 def is_foreign_date(text: str) -> bool:
@@ -81,7 +82,7 @@ def _moments(cells: Iterable[Any]) -> dict[Any, datetime]:
     """Return the dates of some cells; empty unless all are dates, with or without time zones."""
     found = {}
     for cell in cells:
-        moment = _moment(cell) if isinstance(cell, str | date) else None
+        moment = moment_of(cell) if isinstance(cell, str | date) else None
         if moment is None:
             return {}
         found[cell] = moment
@@ -95,7 +96,7 @@ def _has_zone(cell: Any) -> bool:
     return found is not None and found["zone"] is not None
 
 
-def _moment(cell: str | date) -> datetime | None:
+def moment_of(cell: str | date) -> datetime | None:
     """Return a date and time without time zone, in UTC if it had one; None if it is not a date."""
     if isinstance(cell, datetime):
         return _in_utc(cell)
