@@ -77,14 +77,14 @@ class Answer {
       const inside = [label];
       for (let k = 0; k < inside.length; k++) inside.push(...model.below[inside[k]]);
       const name = h("button", { class: "link", type: "button", onclick: () => this.app.chooseLabel(label) }, ...breakable(model.labels[label], model.separator));
-      return { name, n: rowsText(counts.rows[label]), ...this.total(counts, inside) };
+      return { name, own: counts.rows[label], n: rowsText(counts.rows[label]), ...this.total(counts, inside) };
     }).sort((a, b) => b.f1 - a.f1);
     // Branches of very few rows are good or bad by chance.
-    const usual = lines.filter(({ rows }) => rows >= LEAST);
+    const usual = lines.filter(({ own }) => own >= LEAST);
     const compared = usual.length >= 2 * MOST && usual.length < lines.length ? usual : lines;
     const all = compared.length <= 2 * MOST + 1;
     const shown = all ? compared : [...compared.slice(0, MOST), ...compared.slice(-MOST)];
-    const of = compared === lines ? "" : ` with at least ${LEAST} true labels`;
+    const of = compared === lines ? "" : ` with at least ${LEAST} rows`;
     const title = all ? `Branches${of}, the best first` : `The ${MOST} best and the ${MOST} worst of ${compared.length} branches${of}`;
     return this.figures(title, ["", ""], shown, this.never(counts));
   }
