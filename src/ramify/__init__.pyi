@@ -5,6 +5,7 @@ from ramify.boosting import (
     PCTGradientBoostingClassifier,
 )
 from ramify.datasets import fetch, list_datasets, load_animals, make_hierarchical_classification
+from ramify.io import read_table
 from ramify.labels import (
     Hierarchy,
     HierarchyBinarizer,
@@ -116,6 +117,7 @@ __all__ = [
     "load_animals",
     "make_hierarchical_classification",
     "read_labels",
+    "read_table",
     "save",
     "show_versions",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ramify import Hierarchy, load, load_animals
+from ramify import Hierarchy, load, load_animals, read_table
 from ramify.apps.reading.any_file import read_hierarchy
 from tests.support.cli_runs import QUICK, run
 
@@ -23,18 +23,20 @@ def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path) -> Non
     form = ("--delimiter", ";", "--decimal", ",", "--encoding", "latin-1")
     labels = ("-t", "taxon", "--label-separator", ",")
 
-    def mistake(*given: str) -> str:
-        result = run("train", path, "-o", out, *labels, *QUICK, *given)
-        assert result.exit_code == 2
-        assert not out.exists()
-        return result.output
-
-    assert "for example --encoding latin-1" in mistake(*form[:4])
-    assert "pass --delimiter ';'" in mistake(*form[4:])
-    assert "got ';;'" in mistake("--delimiter", ";;", *form[4:])
-    trained = run("train", path, "-o", out, *labels, *form, *QUICK)
-    assert trained.exit_code == 0, trained.output
-    assert "Größe" in load(out).feature_names_in_
+    refused = run("train", path, "-o", out, *labels, *QUICK, "--delimiter", ";;")
+    assert refused.exit_code == 2
+    assert "got ';;'" in refused.output
+    answers = []
+    for given in ((), form, form[:4], form[4:]):  # what is not given is found
+        trained = run("train", path, "-o", out, *labels, *given, *QUICK)
+        assert trained.exit_code == 0, trained.output
+        noted = " ".join(trained.output.split())
+        assert ("cells are separated by ';' (--delimiter ';')" in noted) is (given[:1] != form[:1])
+        assert ("encoded in cp1252, as in 'Größe'" in noted) is ("--encoding" not in given)
+        assert "Größe" in load(out).feature_names_in_
+        assert not load(out).schema_.categories.get(list(frame).index("Größe"))
+        answers.append(run("predict", out, path, *given).output)
+    assert len(set(answers)) == 1
     predicted = run("predict", out, path, *form)
     assert len(predicted.output.splitlines()) == len(frame)
     evaluated = run("evaluate", out, path, *labels, *form, "--json")
@@ -84,37 +86,61 @@ def test_columns_of_arff_files_are_known_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "given", "row", "remedy"),
+    ("cells", "values", "noted"),
     [
-        (["3,5", "4,25", "5,0"], (), 1, ("--decimal", ",")),
-        ([f"{k}.5" for k in range(30)] + ["n.d."], (), 31, ("--missing", "n.d.")),
-        (["1", "2", "3", "#NV", "2"] * 6, (), 4, ("--missing", "#NV")),
-        (["1,5", "2,5", "k.A."] * 10, ("--decimal", ","), 3, ("--missing", "k.A.")),
-        (["3,5", "1.000,5"] * 5, ("--decimal", ","), 2, ("--thousands", ".")),
-        (["1.5", "2.5", "1,000.5"] * 5, (), 3, ("--thousands", ",")),
+        (["3,5", "4,25", "5,0"], [3.5, 4.25, 5], None),
+        ([f"{k}.5" for k in range(30)] + ["n.d."], [0.5, 1.5], "'n.d.' as missing (1 cells)"),
+        (["1", "2", "3", "#NV", "2"] * 6, [1, 2, 3, np.nan], "'#NV' as missing (6 cells)"),
+        (["1,5", "2,5", "k.A."] * 10, [1.5, 2.5, np.nan], "'k.A.' as missing (10 cells)"),
+        (["3,5", "1.000,5"] * 5, [3.5, 1000.5], "'1.000,5' as 1000.5"),
+        (["1.5", "2.5", "1,000.5"] * 5, [1.5, 2.5, 1000.5], "'1,000.5' as 1000.5"),
+        (["12 kg", "ca. 3 kg", "<5 kg"] * 5, [12, 3, 5], "numbers in kg, 'ca. 3 kg' as 3"),
+        (["12,5 %", "3 %"] * 5, [12.5, 3], "numbers in %"),
+        (["€ 1.250,00", "€ 3,50"] * 5, [1250, 3.5], "numbers in €"),
     ],
 )
-def test_text_among_numbers_names_the_cell_and_the_remedy(
-    tmp_path: Path, cells: list[str], given: tuple[str, ...], row: int, remedy: tuple[str, str]
+def test_numbers_are_read_as_people_write_them(
+    tmp_path: Path, cells: list[str], values: list[float], noted: str | None
 ) -> None:
     path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
     rows = [f"{cell};{k % 3};{'AB'[k % 2]}" for k, cell in enumerate(cells)]
     path.write_text("\n".join(["size;other;labels", *rows]), "utf-8")
-    train = ("train", path, "-o", out, "-m", "tree", "--folds", 0, "--delimiter", ";", *given)
+    train = ("train", path, "-o", out, "-m", "tree", "--folds", 0)
+    trained = run(*train)
+    assert trained.exit_code == 0, trained.output
+    shown = " ".join(trained.output.split())
+    assert noted is None or (noted in shown and "--kind 'size=category'" in shown)
+    assert not load(out).schema_.categories
+    found = read_table(path).X
+    column = found["size"] if hasattr(found, "columns") else found[:, 0]
+    np.testing.assert_array_equal(np.asarray(column)[: len(values)], values)
+    assert run("predict", out, path).exit_code == 0  # read in the same way
+    kept = run(*train, "--kind", "size=category", "--keep", "size")
+    assert kept.exit_code == 0, kept.output
+    assert load(out).schema_.categories
+
+
+def test_all_problems_of_a_table_are_told_at_once(tmp_path: Path) -> None:
+    path, out = tmp_path / "d.csv", tmp_path / "m.ramify"
+    rows = [f"{k}.{100 + k};{'much' if k == 7 else k};{'ab'[k % 2]}" for k in range(1, 31)]
+    path.write_text("\n".join(["size;mass;labels", *rows]), "utf-8")
+    train = ("train", path, "-o", out, "-m", "tree", "--folds", 0)
     mistake = run(*train)
     assert mistake.exit_code == 2
     shown = " ".join(mistake.output.split())
-    cell = repr(cells[row - 1])
-    assert f"{path}, column 'size', row {row} below the column names: {cell} is not a" in shown
-    assert f"{remedy[0]} {remedy[1]!r}" in shown
-    assert "--drop 'size'" in shown
+    assert "d.csv has 2 columns that cannot be read as they are" in shown
+    assert "column 'size': '1.101' can be 1.101 or 1101. If it is the former, pass --decimal" in (
+        shown
+    )
+    assert (
+        "column 'mass', row 7 below the column names: 'much' is not a number, although most "
+        "cells of the column are. If it means that the value is missing, pass --missing 'much'. "
+        "To leave the column out, pass --drop 'mass', and to read its cells as names, --kind "
+        "'mass=category'"
+    ) in shown
     assert not out.exists()
-    trained = run(*train, *remedy)
-    assert trained.exit_code == 0, trained.output
-    assert len(load(out).feature_names_in_) == 2
-    assert not load(out).schema_.categories
-    assert run("predict", out, path).exit_code == 0  # the options are remembered
-    assert run(*train, "--drop", "size").exit_code == 0
+    assert run(*train, "--thousands", ".", "--missing", "much").exit_code == 0
+    assert run(*train, "--decimal", ".", "--drop", "mass").exit_code == 0
 
 
 def test_text_in_a_numeric_feature_is_named_by_predict(tmp_path: Path) -> None:
@@ -122,13 +148,13 @@ def test_text_in_a_numeric_feature_is_named_by_predict(tmp_path: Path) -> None:
     rows = [f"r{k},{k % 7},{'AB'[k % 2]}" for k in range(30)]
     train.write_text("\n".join(["name,x,labels", *rows]), "utf-8")
     assert run("train", train, "-o", out, "-m", "tree", "--folds", 0).exit_code == 0
-    test.write_text("name,x\na,1\nb,-\n", "utf-8")
+    test.write_text("name,x\na,1\nb,many\n", "utf-8")
     mistake = run("predict", out, test)
     assert mistake.exit_code == 2
     shown = " ".join(mistake.output.split())
-    assert "column 'x', row 2 below the column names: '-' is not a number" in shown
+    assert "column 'x', row 2 below the column names: 'many' is not a number" in shown
     assert "the model was trained on numbers" in shown
-    assert run("predict", out, test, "--missing", "-").exit_code == 0
+    assert run("predict", out, test, "--missing", "many").exit_code == 0
 
 
 def test_dates_are_no_numbers_with_thousands(tmp_path: Path) -> None:
@@ -136,12 +162,10 @@ def test_dates_are_no_numbers_with_thousands(tmp_path: Path) -> None:
     rows = [f"1.{k:03d},5;0{1 + k % 3}.02.2020;{'AB'[k % 2]}" for k in range(12)]
     path.write_text("\n".join(["size;day;labels", *rows]), "utf-8")
     form = ("--delimiter", ";", "--decimal", ",", "--thousands", ".")
-    trained = run("train", path, "-o", out, "-m", "tree", "--folds", 0, *form)
-    assert trained.exit_code == 0, trained.output
-    categories = load(out).schema_.categories
-    assert [list(values) for values in categories.values()] == [
-        ["01.02.2020", "02.02.2020", "03.02.2020"]
-    ]
+    for given in ((), form):
+        trained = run("train", path, "-o", out, "-m", "tree", "--folds", 0, *given)
+        assert trained.exit_code == 0, trained.output
+        assert load(out).schema_.times == {1: "date"}
 
 
 def test_predict_is_used_without_a_threshold(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_columns_of_dates_are_dates(tmp_path: Path) -> None:
     np.testing.assert_array_equal(seconds, expected)
     fitted = PCTClassifier().fit(table.X, table.y)
     assert fitted.schema_.times == {0: "date", 1: "date", 2: "date with time zone"}
-    assert set(read_table(path, texts=["day"]).categories) == {"day"}
+    assert set(read_table(path, kinds={"day": "category"}).categories) == {"day"}
 
 
 @pytest.mark.parametrize(
@@ -117,18 +117,21 @@ def test_a_cell_among_dates_is_named(tmp_path: Path) -> None:
     path = write(tmp_path, "day,labels", *(f"{day},a" for day in days))
     expected = (
         "column 'day', row 5 below the column names: 'soon' is not a date such as 2024-01-31, "
-        "although most cells of the column are dates. If it means that the value is missing, pass "
-        "--missing 'soon'. To leave the column out, pass --drop 'day'."
+        "although most cells of the column are. If it means that the value is missing, pass "
+        "missing=['soon']. To leave the column out, pass drop=['day'], and to read its cells as "
+        "names, kinds={'day': 'category'}."
     )
     with pytest.raises(FormatError) as caught:
         read_data(path)
     assert expected in str(caught.value)
 
 
-def test_dates_of_other_notations_are_noted(tmp_path: Path) -> None:
+def test_dates_of_other_notations_are_read_with_a_note(tmp_path: Path) -> None:
     path = write(tmp_path, "day,labels", "31.01.2024,a", "01.02.2024,b")
-    assert read_data(path).notes == (
-        "column 'day': read as text, because its dates are not written as 2024-01-31",
+    table = read_data(path)
+    assert table.X["day"].tolist() == [pd.Timestamp("2024-01-31"), pd.Timestamp("2024-02-01")]
+    assert table.notes == (
+        "column 'day': read as dates, '31.01.2024' as 2024-01-31 (kinds={'day': 'category'})",
     )
 
 

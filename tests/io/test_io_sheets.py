@@ -41,7 +41,9 @@ def test_a_sheet_equals_the_same_csv_file(tmp_path: Path) -> None:
     sheet = workbook(tmp_path / "d.xlsx", [], *rows, [], more=True)
     csv = tmp_path / "d.csv"
     csv.write_text("x,code,flag,labels\n1.5,01,TRUE,A/B;C\n,02,FALSE,\n", "utf-8")
-    one, other = (read_table(path, texts=["code"], as_frame=True) for path in (sheet, csv))
+    one, other = (
+        read_table(path, kinds={"code": "category"}, as_frame=True) for path in (sheet, csv)
+    )
     pd.testing.assert_frame_equal(one.X, other.X)
     assert (one.y != other.y).nnz == 0
     assert one.hierarchy == other.hierarchy

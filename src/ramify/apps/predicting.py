@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._messages import shorten
-from ramify.apps.reading.any_file import as_identifiers, read_data
+from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
+from ramify.io.roles import as_identifiers
 from ramify.io.tables import Table
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy

@@ -1,9 +1,10 @@
-"""Recognise columns of dates in tables."""
+"""Recognise columns of dates in tables, in ISO 8601 and other notations."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -13,10 +14,13 @@ from numpy.typing import NDArray
 from ramify._messages import import_extra, shorten
 
 __all__ = [
+    "DATE_ORDERS",
+    "Dates",
     "is_date",
     "is_foreign_date",
     "is_time",
     "moment_of",
+    "read_dates",
     "seconds_of_times",
     "with_dates",
 ]
@@ -26,6 +30,27 @@ _ISO = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})(?:[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)(?:\.(?P<part>\d{1,9}))?"
     r"(?P<zone>Z|[+-]\d{2}:?\d{2})?)?"
 )
+DATE_ORDERS = ("dmy", "mdy")
+"""The orders of day, month and year of dates that do not begin with the year."""
+
+_WRITTEN = re.compile(
+    r"(?P<first>\d{1,4})(?P<mark>[./-]) ?(?P<second>\d{1,2})(?P=mark) ?(?P<third>\d{4}|\d{1,2})"
+    r"(?:[T ,] ?(?P<time>\d{1,2}:\d{2}(?::\d{2})?)(?: ?(?P<half>[ap])\.?m\.?)?)?",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"(?:(?P<day>\d{1,2})\.?[ -]?(?P<month>[^\W\d_]{3,9})\.?,?"
+    r"|(?P<month2>[^\W\d_]{3,9})\.? (?P<day2>\d{1,2}),?)[ -](?P<year>\d{4})"
+)
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("january januar", "february februar", "march märz mrz", "april", "may mai", "june juni",
+         "july juli", "august", "september", "october oktober", "november", "december dezember"),
+        1,
+    )
+    for name in names.split()
+}  # fmt: skip
 _FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 
@@ -52,18 +77,25 @@ def seconds_of_times(column: Any) -> NDArray[np.float64]:
     return np.where(np.isnat(ticks), np.nan, ticks.astype(np.int64) / 1e6)
 
 
-def with_dates(frame: Any, exempt: Collection[str | None]) -> tuple[Any, list[str]]:
-    """Convert the columns whose cells are all dates in ISO 8601 format or missing."""
-    changed = {}
+def with_dates(
+    frame: Any, exempt: Collection[str | None], known: Sequence[str] = ()
+) -> tuple[Any, list[str]]:
+    """Convert the columns whose cells are all dates in ISO 8601 format or missing.
+
+    `known`: columns that have been converted, to be named in the note.
+    """
+    changed: dict[str, Any] = {}
     for name in frame.columns:
         if name not in exempt and getattr(frame[name].dtype, "kind", "O") == "O":
             dates = _dates_of(frame[name])
             if dates is not None:
                 changed[name] = dates
-    if not changed:
+    names = [name for name in frame.columns if name in changed or name in known]
+    if not names:
         return frame, []
-    columns = "column" if len(changed) == 1 else "columns"
-    return frame.assign(**changed), [f"{columns} {shorten(changed)}: read as dates"]
+    columns = "column" if len(names) == 1 else "columns"
+    note = f"{columns} {shorten(names)}: read as dates"
+    return (frame.assign(**changed) if changed else frame), [note]
 
 
 def _dates_of(column: Any) -> Any:
@@ -120,3 +152,116 @@ def _in_utc(moment: datetime) -> datetime:
     return (
         moment if moment.tzinfo is None else moment.astimezone(timezone.utc).replace(tzinfo=None)
     )
+
+
+# ---- dates in other notations ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dates:
+    """The dates that the cells of a column are."""
+
+    # "ymd", one of `DATE_ORDERS`, or "" if the cells do not tell the day from the month.
+    order: str
+    moments: dict[str, datetime]  # by cell, in UTC if they have a time zone
+    told: str = ""  # how the cells were read, unless they follow ISO 8601
+    has_zone: bool = False
+
+
+def read_dates(texts: Sequence[str], order: str | None = None) -> Dates | None:
+    """Return the dates that texts are, all in one notation; None if some are something else.
+
+    `order`: the order of day and month, if it is known.
+
+    Examples
+    --------
+    >>> read_dates(["31.12.2024", "1.2.2024"]).moments["1.2.2024"]
+    datetime.datetime(2024, 2, 1, 0, 0)
+    >>> read_dates(["03/04/2024"]).order, read_dates(["03/14/2024"]).order
+    ('', 'mdy')
+    """
+    if not texts or not texts[0][:1].isalnum():
+        return None
+    if _ISO.fullmatch(texts[0]):
+        dates = _moments(texts)
+        return Dates("ymd", dates, has_zone=_has_zone(texts[0])) if dates else None
+    return _read_named(texts) or _read_ordered(texts, order)
+
+
+def _read_ordered(texts: Sequence[str], order: str | None) -> Dates | None:
+    """Return dates of three numbers, such as 31.12.2024 and 12/31/2024 9:30 am."""
+    found = []
+    for text in texts:  # most columns end here, at their first cell
+        one = _WRITTEN.fullmatch(text)
+        if one is None:
+            return None
+        found.append(one)
+    if len({(one["mark"], _width_of_year(one)) for one in found}) > 1:
+        return None
+    orders: tuple[str, ...] = ("ymd",) if len(found[0]["first"]) == 4 else DATE_ORDERS
+    if order is not None and order in orders:
+        orders = (order,)
+    readings = {one: moments for one in orders if (moments := _ordered(found, one))}
+    if not readings:
+        return None
+    first, moments = next(iter(readings.items()))
+    is_clear = len(readings) == 1 or found[0]["mark"] == "."  # with points, the day is first
+    if not is_clear and len({tuple(one.values()) for one in readings.values()}) > 1:
+        return Dates("", {})
+    text = max(texts, key=lambda one: moments[one].day)
+    told = f"{text!r} as {moments[text]:%Y-%m-%d}"
+    if _width_of_year(found[0]) == 2:
+        told += ", years of two digits as 1969 to 2068"
+    return Dates(first, moments, told)
+
+
+def _width_of_year(found: re.Match[str]) -> int:
+    return max(len(found["first"]) if len(found["first"]) > 2 else 0, len(found["third"]))
+
+
+def _ordered(found: Sequence[re.Match[str]], order: str) -> dict[str, datetime] | None:
+    """Return the dates of some texts if all are dates with day, month and year in this order."""
+    moments = {}
+    for one in found:
+        numbers = (one["first"], one["second"], one["third"])
+        parts = dict(zip(order, numbers, strict=True))
+        year = int(parts["y"])
+        if len(parts["y"]) == 2:
+            # Two digits for all: a number such as 1.2.10 is rather a version.
+            if not all(len(number) == 2 for number in numbers):
+                return None
+            year += 2000 if year < 69 else 1900
+        elif len(parts["y"]) != 4:
+            return None
+        moment = _at(year, int(parts["m"]), int(parts["d"]), one["time"], one["half"])
+        if moment is None:
+            return None
+        moments[one.string] = moment
+    return moments
+
+
+def _read_named(texts: Sequence[str]) -> Dates | None:
+    """Return dates with names of months, such as 31 Dec 2024 and 3. März 2024."""
+    moments = {}
+    for text in texts:
+        found = _NAMED.fullmatch(text)
+        name = (found["month"] or found["month2"]).casefold() if found else ""
+        month = next((k for full, k in _MONTHS.items() if full.startswith(name)), None)
+        if found is None or month is None:
+            return None
+        day = int(found["day"] or found["day2"])
+        moment = _at(int(found["year"]), month, day, None, None)
+        if moment is None:
+            return None
+        moments[text] = moment
+    return Dates("ymd", moments, f"{texts[0]!r} as {moments[texts[0]]:%Y-%m-%d}")
+
+
+def _at(year: int, month: int, day: int, time: str | None, half: str | None) -> datetime | None:
+    hour, minute, second, *_ = (*map(int, (time or "0").split(":")), 0, 0)
+    if half is not None:
+        hour = hour % 12 + (12 if half.lower() == "p" else 0) if 1 <= hour <= 12 else 99
+    try:
+        return datetime(year, month, day, hour, minute, second)
+    except ValueError:
+        return None

@@ -17,7 +17,8 @@ from ramify.io.limits import ReadLimits
 from ramify.io.mulan import read_mulan
 from ramify.io.obo import read_obo
 from ramify.io.parquet_matrix import parquet_to_npy
-from ramify.io.tables import Table, read_table, write_table
+from ramify.io.reading import read_table
+from ramify.io.tables import Table, write_table
 
 __all__ = [
     "EVIDENCE_GROUPS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 import re
@@ -9,31 +10,36 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, time
-from io import BytesIO, StringIO, TextIOWrapper
+from io import BytesIO, StringIO
 from itertools import islice
 from os import fspath
 from pathlib import Path
 from typing import Any
 
 from ramify._messages import import_extra
+from ramify.data.dates import DATE_ORDERS
 from ramify.io.errors import FormatError
-from ramify.io.files import FilePath, read_utf8
+from ramify.io.files import FilePath, encoding_of, read_bytes, read_utf8
 from ramify.io.formats import TextForm, format_of, usual_delimiter
+from ramify.io.layout import BLANKS, Layout, find_layout
 from ramify.io.limits import ReadLimits
 
 __all__ = [
     "MISSING_WORDS",
+    "CsvCells",
+    "check_marks",
     "check_size",
-    "csv_marks",
     "declared_delimiter",
+    "end_of_line",
+    "pandas_marks",
     "pandas_options",
     "read_csv",
-    "read_header",
+    "read_text",
     "sheet_as_csv",
     "unique_names",
     "with_line_feeds",
-    "without_groups",
 ]
 
 
@@ -47,13 +53,9 @@ _DECLARED = re.compile(rb'\A(?:\xef\xbb\xbf)?"?sep=([^\r\n])"?(?:\r\n|\r|\n)')
 _TOO_LONG = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> dict[str, str]:
-    """Return the delimiter and the decimal point as options of pandas, after checking them."""
-    if format_of(path) == "sheet":
-        return {"sep": ",", "decimal": "."}
-    usual = declared or usual_delimiter(path)
-    delimiter = usual if form.delimiter is None else form.delimiter
-    marks = {"delimiter": delimiter, "decimal": form.decimal, "thousands": form.thousands}
+def check_marks(form: TextForm) -> None:
+    """Raise an error if a mark that a user has given cannot be one."""
+    marks = {name: getattr(form, name) for name in ("delimiter", "decimal", "thousands")}
     for name, mark in marks.items():
         if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n'):
             raise ValueError(
@@ -62,12 +64,21 @@ def csv_marks(path: FilePath, form: TextForm, declared: str | None = None) -> di
             )
     for name, other in (("decimal", "delimiter"), ("thousands", "delimiter"),
                         ("thousands", "decimal")):  # fmt: skip
-        if marks[name] == marks[other]:
+        if marks[name] is not None and marks[name] == marks[other]:
             raise ValueError(
                 f"{name} must differ from the {other}, got {marks[name]!r} for both. Pass the "
                 f"{other} of the file, for example {';' if other == 'delimiter' else ','!r}."
             )
-    return {"sep": delimiter, "decimal": form.decimal}
+    if form.dates not in (None, *DATE_ORDERS):
+        raise ValueError(f"dates must be one of {list(DATE_ORDERS)}, got {form.dates!r}.")
+
+
+def pandas_marks(layout: Layout, form: TextForm, *, is_sheet: bool = False) -> dict[str, str]:
+    """Return the delimiter and the decimal mark as options of pandas."""
+    decimal = "." if is_sheet else form.decimal or layout.decimal or "."
+    if decimal == layout.delimiter:
+        decimal = "."  # of the numbers in quotes
+    return {"sep": r"\s+" if layout.delimiter == BLANKS else layout.delimiter, "decimal": decimal}
 
 
 def declared_delimiter(content: bytes) -> tuple[str | None, int]:
@@ -83,6 +94,16 @@ def check_size(n_rows: int, n_columns: int, limits: ReadLimits, path: FilePath) 
     limits.check("max_cells", n_rows * n_columns, what, fspath(path))
 
 
+@dataclass
+class CsvCells:
+    """The cells of a CSV file or spreadsheet, and how they were found to be written."""
+
+    frame: Any  # missing cells are NaN
+    layout: Layout
+    encoding: str | None
+    notes: list[str]
+
+
 def read_csv(
     path: FilePath,
     form: TextForm,
@@ -91,35 +112,84 @@ def read_csv(
     *,
     rename: bool,
     limits: ReadLimits,
-) -> tuple[Any, list[str]]:
-    """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01.
-
-    Returns: the cells; missing ones are NaN.
-    """
+) -> CsvCells:
+    """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01."""
     pandas = import_extra("pandas", "tables")
+    is_sheet = format_of(path) == "sheet"
+    declared, start, encoding = None, 0, None
     notes: list[str] = []
-    if format_of(path) == "sheet":
+    if is_sheet:
         content, notes = sheet_as_csv(path, limits)
-        declared = None
     else:
-        content = read_utf8(path, form.encoding, limits)
+        content, encoding, notes = read_text(path, form.encoding, limits)
         declared, start = declared_delimiter(content)
-        content = content[start:]
-    content = b"".join(with_line_feeds([content]))
-    marks = csv_marks(path, form, declared)
-    names, renamed = read_header(path, content, marks["sep"], rename)
+    content = b"".join(with_line_feeds([content[start:]]))
+    usual = "," if is_sheet else declared or usual_delimiter(path)
+    if is_sheet or declared:
+        form = replace(form, delimiter=form.delimiter if declared and form.delimiter else usual)
+    check_marks(form)
+    layout = find_layout(path, content, form, usual, is_sheet=is_sheet)
+    names, renamed = _unique(path, layout, rename=rename)
+    content = content[end_of_line(content, layout.n_lines) :]
     check_size(content.count(b"\n"), len(names), limits, path)
-    options = pandas_options(names, form, marks, texts, targets)
+    verbatim = [*texts, *(names[j] for j in layout.verbatim)]
+    marks = pandas_marks(layout, form, is_sheet=is_sheet)
+    options = pandas_options(names, form, marks, verbatim, targets)
+    n_before = layout.n_lines + (declared is not None)
+    if names and not content.strip():
+        raise FormatError(f"{fspath(path)} has column names, but no rows below them.")
     try:
         frame = pandas.read_csv(BytesIO(content), **options)
+        if layout.is_open and (doubtful := _with_points(frame)):
+            options = pandas_options(names, form, marks, [*verbatim, *doubtful], targets)
+            frame = pandas.read_csv(BytesIO(content), **options)
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise _parser_error(path, str(error), 0 if declared is None else 1) from None
+        raise _parser_error(path, str(error), n_before) from None
     if not isinstance(frame.index, pandas.RangeIndex):
         raise FormatError(
-            f"{fspath(path)}: expected {len(names)} cells in every row, as in line 1, found a row "
-            "with more."
+            f"{fspath(path)}: expected {len(names)} cells in every row, as in line "
+            f"{n_before or 1}, found a row with more."
         )
-    return without_groups(frame, form, texts, marks["decimal"]), [*notes, *renamed]
+    empty = [
+        name
+        for name, given in zip(names, layout.names, strict=True)
+        if not given and name not in texts and frame[name].isna().all()
+    ]
+    return CsvCells(frame.drop(columns=empty), layout, encoding, [*notes, *layout.notes, *renamed])
+
+
+def _with_points(frame: Any) -> list[str]:
+    """Return the columns of numbers with at most three decimals, which may be thousands."""
+    columns = frame.select_dtypes("floating")
+    thousands = columns * 1000
+    is_group = (thousands.round(6) % 1 == 0) | columns.isna()
+    return [name for name in columns if is_group[name].all() and (columns[name] % 1 > 0).any()]
+
+
+def end_of_line(content: bytes, n_lines: int) -> int:
+    """Return the position after some lines of a text."""
+    end = 0
+    for _ in range(n_lines):
+        end = content.find(b"\n", end) + 1 or len(content)
+    return end
+
+
+def read_text(
+    path: FilePath, encoding: str | None, limits: ReadLimits
+) -> tuple[bytes, str, list[str]]:
+    """Return a text in UTF-8, its encoding, and a note if it had to be found."""
+    if encoding is not None:
+        return read_utf8(path, encoding, limits), encoding, []
+    content = read_bytes(path, limits)
+    found, word = encoding_of(path, content)
+    if found == "utf-8":
+        return content.removeprefix(codecs.BOM_UTF8), found, []
+    try:
+        content = content.decode(found).removeprefix("\ufeff").encode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{fspath(path)}: expected text in {found}: {error}.") from None
+    example = f", as in {word!r}" if word else ""
+    return content, found, [f"the text is encoded in {found}{example} (encoding={found!r})"]
 
 
 def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -157,7 +227,7 @@ def pandas_options(
         options["float_precision"] = "round_trip"  # the default in later versions is exact
     return {
         **options,
-        "header": 0,
+        "header": None,
         "names": list(names),
         "na_values": {name: listed for name, listed in words.items() if listed},
         "dtype": dict.fromkeys((name for name in texts if name in names), str),
@@ -177,24 +247,15 @@ def _parser_error(path: FilePath, message: str, n_before: int) -> FormatError:
     )
 
 
-def read_header(
-    path: FilePath, content: bytes, delimiter: str, rename: bool
-) -> tuple[list[str], list[str]]:
+def _unique(path: FilePath, layout: Layout, *, rename: bool) -> tuple[list[str], list[str]]:
     """Return the column names, made unique if requested, and notes on those that were renamed."""
-    text = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
-    rows = csv.reader(text, delimiter=delimiter)
-    try:
-        cells = next((row for row in rows if len(row) > 1 or "".join(row).strip()), [])
-    except csv.Error as error:
-        raise FormatError(
-            f"{fspath(path)}, line {rows.line_num}: cannot read the column names: {error}."
-        ) from None
-    names, notes = unique_names(cells)
+    names, notes = unique_names(layout.names)
     if notes and not rename:
-        repeated = next(name for name, count in Counter(cells).items() if count > 1)
+        counts = Counter(layout.names)
+        repeated = next(name for name, count in counts.items() if count > 1)
         raise FormatError(
-            f"{fspath(path)}, line 1: expected unique column names, found {repeated!r} more than "
-            "once."
+            f"{fspath(path)}, line {layout.n_lines}: expected unique column names, found "
+            f"{repeated!r} more than once."
         )
     return names, notes
 
@@ -223,30 +284,6 @@ def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
         if new != name:
             notes.append(f"column {at + 1} was renamed to {new!r}: {name!r} occurs more than once")
     return found, notes
-
-
-def without_groups(frame: Any, form: TextForm, texts: Sequence[str], decimal: str) -> Any:
-    """Convert columns of numbers with groups of digits, such as 1.000,5.
-
-    A column is only converted if all its cells are such numbers: pandas would also read the date
-    01.02.2020 as a number.
-    """
-    if form.thousands is None:
-        return frame
-    mark, point = re.escape(form.thousands), re.escape(decimal)
-    number = re.compile(
-        rf"[+-]?(?:\d{{1,3}}(?:{mark}\d{{3}})+|\d+)(?:{point}\d*)?(?:[eE][+-]?\d+)?"
-    )
-    changed = {}
-    for name in frame.columns:
-        column = frame[name]
-        if name in texts or column.dtype.kind in "biuf":
-            continue
-        known = column[column.notna()].astype(str)
-        if len(known) and all(number.fullmatch(cell) for cell in known):
-            plain = [float(c.replace(form.thousands, "").replace(decimal, ".")) for c in known]
-            changed[name] = type(known)(plain, index=known.index).reindex(frame.index)
-    return frame.assign(**changed)
 
 
 # ---- the first sheet of a spreadsheet (.xlsx) as CSV text, within limits --------------------

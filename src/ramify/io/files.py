@@ -15,6 +15,7 @@ import struct
 import time
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
@@ -29,6 +30,7 @@ from ramify.io.limits import ReadLimits
 __all__ = [
     "FilePath",
     "check_content",
+    "encoding_of",
     "numbered_lines",
     "read_bytes",
     "read_chunks",
@@ -81,6 +83,46 @@ def read_utf8(path: FilePath, encoding: str = "utf-8", limits: ReadLimits | None
     return content
 
 
+_MARKED = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CONTROL = bytes(k for k in range(32) if k not in b"\t\n\r\x0b\x0c")  # not in texts
+_WESTERN = "cp1252"  # of Windows; all its letters and more than those of Latin-1
+# Characters other than letters that texts in Western languages have.
+_USUAL = frozenset("°²³¹µ·×÷±€£¥§©®™–—‘’‚“”„‹›«»…•†‡ ‰¼½¾¿¡ªº´¨¸¬¢¤¦¶\u00a0\u00ad")
+
+
+def encoding_of(path: FilePath, start: bytes, *, is_whole: bool = True) -> tuple[str, str]:
+    """Return the encoding of a text from its bytes, and a word that shows it.
+
+    `is_whole`: whether `start` is all of it; otherwise its last character may be cut.
+    """
+    for mark, name in _MARKED:
+        if start.startswith(mark):
+            return name, ""
+    head = start[:4096]
+    if head.count(0) * 3 > len(head) > 3:
+        return ("utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"), ""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=is_whole)
+        return "utf-8", ""
+    except UnicodeDecodeError as error:
+        text = start.decode(_WESTERN, "replace")
+        found = Counter(char for char in text if char > "\x7f")
+        odd = [char for char in found if not (char.isalpha() or char in _USUAL)]
+        if any(byte in start for byte in _CONTROL):
+            raise FormatError(
+                f"{fspath(path)} is not a table: byte 0x{error.object[error.start]:02X} at offset "
+                f"{error.start} is no text, and the file has control characters."
+            ) from None
+        if odd:
+            raise _encoding_error(path, "utf-8", error, error.start) from None
+        word = re.search(r"\w*[^\x00-\x7f]\w*", text)
+        return _WESTERN, word[0][:40] if word else ""
+
+
 def check_content(path: FilePath, limits: ReadLimits) -> None:
     """Check the size of a file after decompression (gzip, bzip2, xz) without storing it."""
     openers: dict[bytes, Callable[[IO[bytes]], Any]] = {
@@ -109,8 +151,8 @@ def _encoding_error(
 ) -> FormatError:
     return FormatError(
         f"{fspath(path)}: expected text in {encoding}, found byte "
-        f"0x{error.object[error.start]:02X} at offset {offset}; pass encoding= with the encoding "
-        "of the file, for example encoding='latin-1'."
+        f"0x{error.object[error.start]:02X} at offset {offset}. Pass the encoding of the file, "
+        "for example encoding='latin-1'."
     )
 
 

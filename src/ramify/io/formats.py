@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 # What the end of a name means depends on what a file is read for.
 DATA = {
@@ -16,6 +17,9 @@ DATA = {
     ".arff": "arff",
     ".xlsx": "sheet",
     ".xlsm": "sheet",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
 }
 HIERARCHIES = {
     ".obo": "ontology",
@@ -52,13 +56,22 @@ def usual_delimiter(path: str | PathLike[str]) -> str:
 
 @dataclass(frozen=True)
 class TextForm:
-    """How cells are written in text files."""
+    """How the cells of text files are written. None means that it is found from the file."""
 
-    # Delimiter of the cells of a CSV file. None means the delimiter declared in a first line such
-    # as ``sep=;``, or else a tab in .tsv files and a comma in other files.
-    delimiter: str | None = None
-    decimal: str = "."  # decimal point of a CSV file
-    encoding: str = "utf-8"  # encoding of a CSV or ARFF file
+    delimiter: str | None = None  # between the cells of a CSV file; a blank means runs of blanks
+    decimal: str | None = None  # decimal mark of a CSV file
+    encoding: str | None = None  # encoding of a CSV or ARFF file; for ARFF, None means UTF-8
     thousands: str | None = None  # mark between groups of three digits in a CSV file
-    # Texts of a CSV file that mark a missing value, in addition to `MISSING_WORDS`.
+    # Texts that mark a missing value, in addition to `MISSING_WORDS`.
     missing: tuple[str, ...] = ()
+    header: str | None = None  # the line of the column names, or the two lines, as in "3-4"
+    dates: str | None = None  # the order of dates such as 03/04/2024: one of `DATE_ORDERS`
+    footer: str = "drop"  # what to do with totals and footnotes below the rows: "drop" or "keep"
+    units: tuple[str, ...] = ()  # units of the numbers of columns, such as "mass=kg"
+    # How the training data were found to be written, which decides where a file leaves it open.
+    hint: TextForm | None = None
+
+    def hinted(self, name: str) -> Any:
+        """Return a setting, or else what was found in the training data."""
+        given = getattr(self, name)
+        return getattr(self.hint, name) if given in (None, ()) and self.hint else given

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,17 @@ from scipy import sparse
 from ramify._validation import UnknownLabelsError, check_choice, is_missing
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
+from ramify.io.numbers import is_marker
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import has_gap, labels_meant, without_gap
-from ramify.labels.texts import find_separator, free_separator, normalize_path, similar_labels_note
+from ramify.labels.texts import (
+    are_joined,
+    find_separator,
+    free_separator,
+    normalize_path,
+    similar_labels_note,
+)
 
 _DASHES = ("-", "–", "—")  # an empty level
 _ZERO_ONE = {
@@ -30,7 +38,7 @@ class LabelForm:
     """How labels are written in tables."""
 
     separator: str | None = None  # of the names of a path; None: found from the labels
-    label_separator: str = ";"  # of the labels of a row
+    label_separator: str | None = ";"  # of the labels of a row; None: found from the labels
     gaps: str = "skip"  # an empty level above others: "refuse", "skip" or "end"
 
 
@@ -42,10 +50,10 @@ def read_label_columns(
     form: LabelForm,
     *,
     limits: ReadLimits,
-) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str]]:
-    """Return the label matrix of some columns of a table, its hierarchy and notes.
+) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str], LabelForm]:
+    """Return the label matrix of some columns of a table, its hierarchy, notes and the form.
 
-    Returns: the label matrix, including ancestors.
+    Returns: the label matrix, including ancestors; the form with the marks that were found.
     """
     check_choice("gaps", form.gaps, ("refuse", "skip", "end"))
     lists = [str(name) for name in columns.columns if _has_lists(columns[name])]
@@ -55,12 +63,15 @@ def read_label_columns(
             f"{[str(name) for name in columns.columns]}."
         )
     if lists:
-        return _read_lists(path, columns[lists[0]], hierarchy, form.separator, limits)
+        return *_read_lists(path, columns[lists[0]], hierarchy, form.separator, limits), form
     words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
     notes: list[str] = []
     separator = form.separator if hierarchy is None else hierarchy.separator
     if is_one:
-        sets = [_split(cell, form.label_separator) for cell in words[0]]
+        joined = form.label_separator or _found_label_separator(words[0], hierarchy, notes)
+        form = replace(form, label_separator=joined)
+        sets = [_split(cell, joined) for cell in words[0]]
+        notes += _missing_notes(words[0], str(columns.columns[0]))
         if separator is None:
             separator = _found_separator({label for row in sets for label in row}, notes)
     elif all(cell in _ZERO_ONE for column in words for cell in column):
@@ -78,7 +89,7 @@ def read_label_columns(
             hierarchy = _hierarchy_of(path, sets, separator or "/", limits)
             notes += filter(None, [similar_labels_note(hierarchy.labels, separator)])
         meant = [labels_meant(row, hierarchy) for row in sets]
-        return hierarchy.encode(meant), hierarchy, notes
+        return hierarchy.encode(meant), hierarchy, notes, form
     except FormatError:
         raise
     except ValueError as error:
@@ -107,6 +118,41 @@ def _found_separator(labels: set[str], notes: list[str]) -> str:
     if found != "/":
         notes.append(f"the labels are paths, whose names are separated by {found!r}")
     return found
+
+
+def _found_label_separator(
+    cells: Sequence[str], hierarchy: Hierarchy | None, notes: list[str]
+) -> str:
+    """Return what joins the labels of a row: ";", or another mark if its parts occur elsewhere."""
+    texts = list(dict.fromkeys(cell for cell in cells if cell))
+    if any(";" in text for text in texts):
+        return ";"
+    for mark in (",", "|"):
+        parts = [[part.strip() for part in text.split(mark)] for text in texts]
+        names = {part for row in parts for part in row}
+        if hierarchy is not None and not all(name in hierarchy for name in names):
+            continue
+        # Names with a comma, such as Smith, John, have parts that stand in one place only.
+        is_set = all(map(all, parts)) and len(names) < len(texts)
+        if is_set and any(mark in text for text in texts) and are_joined(texts, mark):
+            example = next(text for text in texts if mark in text)
+            notes.append(
+                f"the labels of a row are joined by {mark!r}, as in {example[:60]!r} "
+                f"(label_separator={mark!r}; label_separator=';' reads each cell as one label)"
+            )
+            return mark
+    return ";"
+
+
+def _missing_notes(cells: Sequence[str], name: str) -> list[str]:
+    """Return a note on labels that are probably marks of missing labels."""
+    counts = Counter(cell.strip() for cell in cells)
+    found = [text for text in counts if is_marker(text)]
+    return [
+        f"column {name!r}: {text!r} is read as a label of {counts[text]:,} rows; if these rows "
+        f"have no label, pass missing=[{text!r}]"
+        for text in found[:3]
+    ]
 
 
 def _has_lists(column: Any) -> bool:
@@ -215,9 +261,9 @@ def _paths(
         told += f"{rows[with_gaps[0]]} in data row {with_gaps[0] + 1}"
         if gaps == "refuse":
             raise FormatError(
-                f"{path}: {told}. Fill the levels, or pass gaps='skip' (--gaps skip) to leave "
+                f"{path}: {told}. Fill the levels, or pass gaps='skip' to leave "
                 "them out of the path, or gaps='end' to end the path above them."
             )
         done = "it is left out of the path" if gaps == "skip" else "the path ends above it"
-        notes.append(f"{told}: {done} (--gaps refuse, skip or end)")
+        notes.append(f"{told}: {done} (gaps='refuse', 'skip' or 'end')")
     return [without_gap(names, gaps) for names in rows]

@@ -1,210 +1,22 @@
-"""Read and write tables with label columns: CSV, parquet, spreadsheets."""
+"""The tables that readers return, and how they are written: CSV, parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os import fspath
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify._messages import counted, did_you_mean, import_extra, shorten
-from ramify.data.dates import with_dates
-from ramify.io.csv_files import MISSING_WORDS, check_size, read_csv
-from ramify.io.errors import FormatError, names_file
+from ramify._messages import counted, import_extra
+from ramify.io.csv_files import MISSING_WORDS
 from ramify.io.features import Features, array_of_columns, frame_of_columns, read_features
 from ramify.io.files import FilePath, replacing, writing_text
-from ramify.io.formats import TextForm, format_of, usual_delimiter
-from ramify.io.limits import ReadLimits
-from ramify.io.table_labels import LabelForm, read_label_columns
+from ramify.io.formats import format_of, usual_delimiter
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
-
-
-@names_file
-def read_table(
-    path: FilePath,
-    *,
-    target: str | Sequence[str] | None = "labels",
-    hierarchy: Hierarchy | None = None,
-    separator: str | None = None,
-    label_separator: str = ";",
-    gaps: str = "skip",
-    sample_weight: str | None = None,
-    id_column: str | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    texts: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    delimiter: str | None = None,
-    decimal: str = ".",
-    thousands: str | None = None,
-    missing: Sequence[str] = (),
-    duplicate_names: str = "error",
-    empty_rows: str = "keep",
-    as_frame: bool | None = None,
-    encoding: str = "utf-8",
-    limits: ReadLimits | None = None,
-) -> Table:
-    r"""Read a CSV or parquet file, or the first sheet of a spreadsheet.
-
-    Columns of numbers become numeric features, columns of text become nominal features, and
-    columns whose cells are all dates, such as 2024-01-31 or 2024-01-31T09:30:00Z, become dates.
-
-    Parameters
-    ----------
-    path : path
-        The file. A name that ends in .parquet or .pq means a parquet file, one that ends in .xlsx
-        or .xlsm a spreadsheet (requires ``ramify[excel]``), and any other name a CSV file (plain
-        or gzip).
-    target : str, sequence of str or None
-        The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
-        In a parquet file, cells may also be lists of labels, or of paths, each a list of names;
-        they are read as by `fit`.
-        Several columns are one label each if all their cells are 0 or 1; otherwise, they are the
-        levels of one path per row, from the top. If None, no labels are read.
-    hierarchy : Hierarchy, optional
-        The labels that can occur. If None, they are inferred from the column; paths give a tree.
-    separator : str, optional
-        Separator of the names of a path. By default, it is found: a mark such as "/" or " > "
-        separates names if several labels then begin with the same name.
-    label_separator : str
-        Separator of the labels of a row.
-    gaps : {"refuse", "skip", "end"}
-        What to do with a row whose levels have an empty cell, or a dash, above others: raise an
-        error, leave the level out of the path, or end the path above it. ``notes`` says how often
-        this was done.
-    sample_weight : str, optional
-        The column of sample weights.
-    id_column : str, optional
-        The column of identifiers, which is not a feature. Its cells are kept in ``ids`` as they
-        are in the file: 007 stays 007, and NA is an identifier.
-    categories : mapping of str to sequence of str, optional
-        Values of nominal features, for example those of the training file when reading a test
-        file. A value that is not listed raises an error. Columns of numbers listed here become
-        nominal. By default, the values are those that occur, sorted.
-    texts : sequence of str
-        Columns that are always nominal, such as codes of a CSV file that look like numbers, or
-        dates.
-    drop : sequence of str
-        Columns to leave out. Lists in a parquet file can be labels, but not features.
-    delimiter : str, optional
-        Delimiter of the cells of a CSV file. By default, the delimiter declared by a first line
-        such as ``sep=;``, or else a tab in .tsv files and a comma otherwise.
-    decimal : str
-        Decimal point of a CSV file. Many spreadsheets use ",".
-    thousands : str, optional
-        Mark between groups of three digits in a CSV file, such as "." in 1.000,5. A column is
-        numeric if all its cells are numbers with or without this mark.
-    missing : sequence of str
-        Texts of a CSV file that mark a missing value, in addition to an empty cell, ?, NA, N/A,
-        NaN, nan, null and None.
-    duplicate_names : {"error", "rename"}
-        How to handle a column with the name of an earlier column. "rename" appends -1, -2, ...
-    empty_rows : {"keep", "drop"}
-        What to do with rows without any value, such as ``;;;;``. A row with features but without
-        labels is not empty.
-    as_frame : bool, optional
-        Whether X is a data frame. By default, it is one if there are nominal features or dates;
-        an array contains codes and seconds.
-    encoding : str
-        Encoding of a CSV file.
-    limits : ReadLimits, optional
-        Limits on the size of the file and its hierarchy.
-
-    Returns
-    -------
-    Table
-        Features, labels and hierarchy.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "pets.csv")
-    ...     _ = path.write_text("size,colour,labels\n3.5,brown,mammal/dog;pet\n0.2,?,bird\n")
-    ...     pets = read_table(path, as_frame=False)
-    >>> pets.X
-    array([[3.5, 0. ],
-           [0.2, nan]])
-    >>> pets.hierarchy.decode(pets.y)
-    [('mammal/dog', 'pet'), ('bird',)]
-    """
-    _check_choices(duplicate_names, empty_rows)
-    targets = [] if target is None else [target] if isinstance(target, str) else list(target)
-    kept = [] if id_column is None else [id_column]
-    as_text = [*targets, *(categories or {}), *texts]
-    limits = limits or ReadLimits()
-    notes: list[str] = []
-    if format_of(path) == "parquet":
-        frame = _read_parquet(path, limits, kept, targets, drop)
-    else:
-        form = TextForm(delimiter, decimal, encoding, thousands, tuple(missing))
-        frame, notes = read_csv(
-            path, form, [*as_text, *kept], [*targets, *kept],
-            rename=duplicate_names == "rename", limits=limits,
-        )  # fmt: skip
-    for name in [*as_text, *kept, *([] if sample_weight is None else [sample_weight])]:
-        _check_column(name, frame, path)
-    if len(frame) == 0:
-        raise FormatError(f"{fspath(path)} has column names, but no rows below them.")
-    if empty_rows == "drop":
-        frame, dropped = _without_empty_rows(frame, [*targets, *kept])
-        notes += dropped
-    y, hierarchy = None, (hierarchy if targets else None)
-    if targets:
-        y, hierarchy, told = read_label_columns(
-            fspath(path), frame[targets], isinstance(target, str), hierarchy,
-            LabelForm(separator, label_separator, gaps), limits=limits,
-        )  # fmt: skip
-        notes += told
-    weights = None if sample_weight is None else _weights(frame[sample_weight], path)
-    named = {*targets, sample_weight, id_column, *drop}
-    frame, dated = with_dates(frame, {*as_text, *named})
-    notes += dated
-    columns = [name for name in frame.columns if name not in named]
-    features = read_features(_with_categories(frame[columns], categories or {}, path))
-    for name, values in features.categories.items():
-        what = f"the number of values of column {name!r}"
-        limits.check("max_categories", len(values), what, fspath(path))
-    return Table(
-        X=matrix_of(features, as_frame),
-        y=y,
-        hierarchy=hierarchy,
-        feature_names=features.names,
-        categories=features.categories,
-        sample_weight=weights,
-        ids=None if id_column is None else _identifiers(frame[id_column]),
-        name=Path(path).name.split(".", 1)[0],
-        notes=tuple(notes),
-    )
-
-
-def _check_choices(duplicate_names: Any, empty_rows: Any) -> None:
-    choices = (
-        ("duplicate_names", duplicate_names, ("error", "rename")),
-        ("empty_rows", empty_rows, ("keep", "drop")),
-    )
-    for name, value, allowed in choices:
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {list(allowed)}, got {value!r}.")
-
-
-def _without_empty_rows(frame: Any, targets: Sequence[str]) -> tuple[Any, list[str]]:
-    """Drop rows without any value; a label cell is empty if it has no label."""
-    empty = frame.isna()
-    for name in targets:
-        empty[name] |= frame[name].astype(str).str.strip().isin(["", "[]"])
-    kept = ~empty.all(axis=1)
-    n_empty = int((~kept).sum())
-    if not n_empty:
-        return frame, []
-    rows = "1 empty row was" if n_empty == 1 else f"{n_empty:,} empty rows were"
-    return frame[kept].reset_index(drop=True), [f"{rows} left out"]
 
 
 def write_table(
@@ -275,132 +87,6 @@ def write_table(
     else:
         with writing_text(path) as file:
             frame.to_csv(file, index=False, sep=usual_delimiter(path), lineterminator="\n")
-
-
-def _read_parquet(
-    path: FilePath,
-    limits: ReadLimits,
-    kept: Sequence[str],
-    targets: Sequence[str],
-    drop: Sequence[str],
-) -> Any:
-    """Return the columns of a file; those in `kept` as Python values, so 7 stays 7."""
-    pandas = import_extra("pandas", "tables")
-    pyarrow = import_extra("pyarrow", "tables")
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 (optional)
-
-        facts = parquet.read_metadata(path)
-        n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
-        limits.check_bytes(n_bytes, None, fspath(path))
-        check_size(facts.num_rows, facts.num_columns, limits, path)
-        schema = facts.schema.to_arrow_schema()
-        lists = _check_nested(schema, targets, drop, path)
-        needed = [name for name in schema.names if name not in drop or name in (*kept, *targets)]
-        table = parquet.read_table(path, columns=needed)
-        frame = table.to_pandas()
-        if not isinstance(frame.index, pandas.RangeIndex):
-            # The index of a data frame is a column of the file, but only of use if it is named.
-            index = frame.index.names
-            frame = frame.reset_index()[[*(n for n in index if n in kept), *frame.columns]]
-        values = {
-            name: pandas.Series(table[name].to_pylist(), dtype=object)
-            for name in (*kept, *lists)
-            if name in table.column_names
-        }
-        return frame.assign(**values) if values else frame
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
-
-
-def nested_columns(path: FilePath) -> list[str]:
-    """Return the columns of a parquet file whose cells are lists or the like; else none."""
-    if format_of(path) != "parquet":
-        return []
-    import_extra("pyarrow", "tables")
-    from pyarrow import parquet, types  # noqa: PLC0415 (optional)
-
-    schema = parquet.read_schema(path)
-    return [field.name for field in schema if types.is_nested(field.type)]
-
-
-def _check_nested(
-    schema: Any, targets: Sequence[str], drop: Sequence[str], path: FilePath
-) -> list[str]:
-    """Return the label columns of lists; refuse other columns of lists, structures or maps."""
-    from pyarrow import types  # noqa: PLC0415 (optional)
-
-    nested = {field.name: field.type for field in schema if types.is_nested(field.type)}
-    found = [name for name in nested if name in targets]
-    for name in found:
-        if _depth_of_lists(nested[name]) not in (1, 2):
-            raise FormatError(
-                f"{fspath(path)}, column {name!r}: expected texts, lists of labels, or lists of "
-                f"paths that are lists of names, found {nested[name]}."
-            )
-    others = [name for name in nested if name not in (*found, *drop)]
-    if others:
-        columns = ", ".join(f"{name!r} ({nested[name]})" for name in others)
-        raise FormatError(
-            f"{fspath(path)}: features must be numbers, texts or dates, but the file has lists or "
-            f"the like in {columns}. Write one column per value, or leave the columns out: "
-            f"{' '.join(f'--drop {name}' for name in others)} (drop={others} in Python). If one "
-            "holds the labels, pass it with --target."
-        )
-    return found
-
-
-def _depth_of_lists(kind: Any) -> int:
-    """Return how deeply plain values are nested in lists; 0 for other nested types."""
-    from pyarrow import types  # noqa: PLC0415 (optional)
-
-    depth = 0
-    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        kind, depth = kind.value_type, depth + 1
-    return 0 if types.is_nested(kind) or types.is_binary(kind) else depth
-
-
-def _identifiers(column: Any) -> Any:
-    """Return the cells of a column as Python values; None if they are missing or empty."""
-    known = column.notna() & (column.astype(str) != "")
-    return column.astype(object).where(known, None)
-
-
-def _check_column(name: str, frame: Any, path: FilePath) -> None:
-    if name not in frame.columns:
-        raise ValueError(
-            f"{fspath(path)} has no column {name!r}.{did_you_mean(name, frame.columns)} The "
-            f"columns are {shorten(frame.columns)}."
-        )
-
-
-def _weights(column: Any, path: FilePath) -> NDArray[np.float64]:
-    weights = np.asarray(column, dtype=np.float64) if column.dtype.kind in "iuf" else None
-    if weights is None or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise FormatError(
-            f"{fspath(path)}: expected finite, non-negative numbers in the weight column "
-            f"{column.name!r}."
-        )
-    return weights
-
-
-def _with_categories(frame: Any, categories: Mapping[str, Sequence[str]], path: FilePath) -> Any:
-    pandas = import_extra("pandas", "tables")
-    changed = {}
-    for name, values in categories.items():
-        column = frame[name]
-        present = column[column.notna()].astype(str)
-        unknown = present[~present.isin(list(values))]
-        if len(unknown):
-            raise FormatError(
-                f"{fspath(path)}: expected one of {{{','.join(values)}}} in column {name!r}, "
-                f"found {unknown.iloc[0]!r} in row {unknown.index[0]}."
-            )
-        words = column.astype(object).where(column.isna(), column.astype(str))
-        changed[name] = pandas.Categorical(words, categories=list(values))
-    return frame.assign(**changed)
 
 
 def matrix_of(features: Features, as_frame: bool | None) -> Any:
@@ -483,9 +169,18 @@ class Table:
         The column of identifiers, if one was named: the cells as they are in the file, None if
         missing. It is not a feature.
     groups : ndarray of shape (n,) or None
-        The group of each row, if a column of groups was named on the command line or in a study.
+        The group of each row, if a column of groups was named.
     notes : tuple of str
-        What the reader changed, such as columns that it renamed.
+        What the reader found or changed, such as columns that it renamed, with the argument that
+        reads the file in another way.
+    settings : dict
+        Arguments of `read_table` that read the file again in the same way.
+    reasons : dict of str to str
+        Why columns are read as they are, where their cells had to be converted.
+    units : dict of str to str
+        The units of columns whose numbers are written with one, such as "kg".
+    left_out : dict of str to str
+        Columns that are not features, such as identifiers, and why.
     """
 
     X: Any
@@ -499,6 +194,10 @@ class Table:
     ids: Any = None
     groups: Any = None
     notes: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         n_nominal = len(self.categories)

@@ -73,23 +73,46 @@ class FileOptions:
     delimiter: Annotated[
         str | None,
         typer.Option(
-            help='Delimiter of a CSV file, e.g. ";" (default: a comma).',
+            help="Delimiter of a CSV file, e.g. ';'; a blank for runs of blanks (default: found).",
             callback=lambda mark: "\t" if mark == "\\t" else mark,  # shells pass \t literally
         ),
     ] = None
     decimal: Annotated[
-        str | None, typer.Option(help='Decimal point of a CSV file, e.g. "," (default: a point).')
+        str | None, typer.Option(help='Decimal mark of a CSV file, e.g. "," (default: found).')
     ] = None
     thousands: Annotated[
         str | None,
-        typer.Option(help='Mark between groups of digits in a CSV file, e.g. "." in 1.000,5.'),
+        typer.Option(
+            help='Mark between groups of digits in a CSV file, e.g. "." in 1.000,5 (default: '
+            "found)."
+        ),
+    ] = None
+    dates: Annotated[
+        str | None,
+        typer.Option(help="Order of dates such as 03/04/2024: dmy or mdy (default: found)."),
+    ] = None
+    header: Annotated[
+        str | None,
+        typer.Option(help="Line of the column names, or two, e.g. 3-4 (default: found)."),
+    ] = None
+    footer: Annotated[
+        str | None,
+        typer.Option(help="Totals and footnotes below the rows: drop (default) or keep."),
+    ] = None
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--kind",
+            help="What a column is: COLUMN=number, category, text or date (default: found); "
+            "repeatable.",
+        ),
     ] = None
     missing: Annotated[
         list[str] | None,
-        typer.Option(help="Text of a CSV file that marks a missing value, e.g. #NV; repeatable."),
+        typer.Option(help="Text of a file that marks a missing value, e.g. #NV; repeatable."),
     ] = None
     encoding: Annotated[
-        str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: utf-8).")
+        str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: found).")
     ] = None
     index_base: Annotated[
         int | None,
@@ -116,6 +139,10 @@ class FileOptions:
             delimiter=self.delimiter,
             decimal=self.decimal,
             thousands=self.thousands,
+            dates=self.dates,
+            header=self.header,
+            footer=self.footer,
+            kinds=tuple(self.kinds) if self.kinds else None,
             missing=tuple(self.missing) if self.missing else None,
             encoding=self.encoding,
             index_base=self.index_base,
@@ -140,7 +167,8 @@ class LabelOptions:
         typer.Option(help="Separator of the names of a path (default: found; / in ARFF files)."),
     ] = None
     label_separator: Annotated[
-        str | None, typer.Option(help="Separator of the labels of a row (default: ;).")
+        str | None,
+        typer.Option(help="Separator of the labels of a row (default: ;, or else found)."),
     ] = None
     gaps: Annotated[
         str | None,

@@ -17,6 +17,7 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 
 from ramify import __version__
+from ramify.apps.cli.wording import as_options
 
 __all__ = [
     "BUG",
@@ -129,7 +130,7 @@ def _print_error(text: str) -> None:
     from rich.markup import escape
 
     Console(stderr=True).print(
-        f"[bold red]ramify:[/bold red] {escape(text)}", highlight=False, soft_wrap=True
+        f"[bold red]ramify:[/bold red] {escape(as_options(text))}", highlight=False, soft_wrap=True
     )
 
 
@@ -164,7 +165,7 @@ def say(text: str, *, soft_wrap: bool = False) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    Console(stderr=True).print(escape(text), highlight=False, soft_wrap=soft_wrap)
+    Console(stderr=True).print(escape(as_options(text)), highlight=False, soft_wrap=soft_wrap)
 
 
 def say_where(text: str, path: Path) -> None:

@@ -105,11 +105,7 @@ def train(
     from ramify.apps.cli.describing import print_training, training_facts
     from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
-    from ramify.apps.reading.any_file import (
-        check_has_ids,
-        split_identifiers,
-        with_listed_targets,
-    )
+    from ramify.apps.reading.any_file import check_has_ids, split_identifiers
     from ramify.saving.model import save_with_settings
 
     settings = replace(
@@ -119,7 +115,6 @@ def train(
         drop=tuple(drop) if drop else None,
         id_column=annotations.id_column,
     )
-    settings = with_listed_targets(data, settings)
     table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
     table, left_out = split_identifiers(table, keep or ())
@@ -140,7 +135,8 @@ def train(
     else:
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
-    save_with_settings(summary.model, out, settings.to_dict(), summary.performance.to_dict())
+    remembered = settings.with_found(table).to_dict()
+    save_with_settings(summary.model, out, remembered, summary.performance.to_dict())
     if as_json:
         print_json(training_facts(summary, out, left_out))
     else:

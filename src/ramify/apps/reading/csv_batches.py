@@ -6,26 +6,29 @@ import codecs
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from os import fspath
 from pathlib import Path
 from typing import Any
 
 from ramify._messages import import_extra
-from ramify.apps.reading.cell_checks import check_date_features, check_numeric_features
 from ramify.data.dates import with_dates
+from ramify.io.cells import read_cells
 from ramify.io.csv_files import (
-    csv_marks,
+    check_marks,
     declared_delimiter,
+    end_of_line,
+    pandas_marks,
     pandas_options,
-    read_header,
+    unique_names,
     with_line_feeds,
-    without_groups,
 )
 from ramify.io.errors import FormatError
 from ramify.io.features import read_features
-from ramify.io.files import read_chunks
-from ramify.io.formats import TextForm
+from ramify.io.files import encoding_of, read_chunks
+from ramify.io.formats import TextForm, usual_delimiter
+from ramify.io.layout import BLANKS, Layout, find_layout
 from ramify.io.limits import ReadLimits
 from ramify.io.tables import matrix_of
 
@@ -33,6 +36,9 @@ __all__ = [
     "CsvBatches",
     "NotInBatchesError",
 ]
+
+
+_HEAD_BYTES = 1 << 16
 
 
 class NotInBatchesError(ValueError):
@@ -61,32 +67,50 @@ class CsvBatches:
 
     def __init__(self, path: Path, form: TextForm, limits: ReadLimits | None = None) -> None:
         self.path, self.form, self.limits = path, form, limits or ReadLimits()
-        with self._open() as (_, marks, names):
-            self._marks, self.names = marks, names
-        self.delimiter = marks["sep"]
-        self.limits.check("max_columns", len(names), "the number of columns", fspath(path))
+        self._encoding = form.encoding or self._find_encoding()
+        with self._open() as (_, layout):
+            self._layout = layout
+        if layout.is_open or layout.n_names > 1 or "" in layout.names:
+            raise NotInBatchesError("the cells of all rows are needed to read the columns.")
+        self.names, _ = unique_names(layout.names)
+        self.delimiter = "," if layout.delimiter == BLANKS else layout.delimiter
+        self.limits.check("max_columns", len(self.names), "the number of columns", fspath(path))
+
+    def _find_encoding(self) -> str:
+        start = (
+            next(read_chunks(self.path, "latin-1", self.limits), b"").decode().encode("latin-1")
+        )
+        return encoding_of(self.path, start, is_whole=False)[0]
 
     @contextmanager
-    def _open(self) -> Iterator[tuple[Any, dict[str, str], list[str]]]:
-        """Open the text; skip its first line if it declares the delimiter."""
-        chunks = with_line_feeds(read_chunks(self.path, self.form.encoding, self.limits))
+    def _open(self) -> Iterator[tuple[Any, Layout]]:
+        """Open the rows below the column names."""
+        chunks = with_line_feeds(read_chunks(self.path, self._encoding, self.limits))
         head = b""
         for chunk in chunks:
             head += chunk
-            if head.count(b"\n") > 1:
+            if len(head) > _HEAD_BYTES and b"\n" in chunk:
                 break
         head = head.removeprefix(codecs.BOM_UTF8)
         declared, start = declared_delimiter(head)
-        marks = csv_marks(self.path, self.form, declared)
-        names, _ = read_header(self.path, head[start:], marks["sep"], rename=True)
-        with io.BufferedReader(_Text(chain([head[start:]], chunks))) as stream:
-            yield stream, marks, names
+        form = self.form
+        if declared and form.delimiter is None:
+            form = replace(form, delimiter=declared)
+        check_marks(form)
+        layout = find_layout(self.path, head[start:], form, usual_delimiter(self.path))
+        body = head[start:][end_of_line(head[start:], layout.n_lines) :]
+        with io.BufferedReader(_Text(chain([body], chunks))) as stream:
+            yield stream, layout
+
+    def _options(self, as_text: Sequence[str]) -> dict[str, Any]:
+        marks = pandas_marks(self._layout, self.form)
+        return pandas_options(self.names, self.form, marks, as_text)
 
     def _frames(self, batch_size: int, **options: Any) -> Iterator[Any]:
         pandas = import_extra("pandas", "tables")
         start = 0
         with (
-            self._open() as (stream, _, _),
+            self._open() as (stream, _),
             pandas.read_csv(stream, chunksize=batch_size, **options) as reader,
         ):
             for frame in reader:
@@ -97,7 +121,7 @@ class CsvBatches:
 
     def cells(self, columns: Sequence[str], batch_size: int) -> Iterator[Any]:
         """Yield the texts of some columns as they are in the file."""
-        options = pandas_options(self.names, self.form, self._marks, self.names)
+        options = self._options(self.names)
         for frame in self._frames(batch_size, **(options | {"na_filter": False})):
             yield frame[list(columns)]
 
@@ -107,20 +131,22 @@ class CsvBatches:
         """Yield features in the form of `read_table`, as far as some rows determine them."""
         wanted = [name for name in self.names if name in {*numbers, *texts, *dates}]
         others = [name for name in self.names if name not in {*numbers, *dates}]
-        options = pandas_options(self.names, self.form, self._marks, others)
+        form = replace(self.form, units=())
+        expected = dict.fromkeys(texts, "category") | dict.fromkeys(dates, "date")
+        expected |= dict.fromkeys(numbers, "number")
         kinds: dict[str, str] = {}
-        for whole in self._frames(batch_size, **options):
-            frame = without_groups(whole[wanted], self.form, texts, self._marks["decimal"])
-            frame = frame.reset_index(drop=True)
+        for whole in self._frames(batch_size, **self._options(others)):
+            frame = whole[wanted].reset_index(drop=True)
+            decimal = self._layout.decimal
+            frame, found = read_cells(frame, form, expected, (), decimal, trained=True)
+            if found.problems or found.units or found.missing:
+                raise NotInBatchesError("some cells need a note that counts them in all rows.")
             frame, _ = with_dates(frame, texts)
             for name in (*numbers, *dates):
                 kind = _kind_of(frame[name])
                 if kind and kinds.setdefault(name, kind) != kind:
                     raise NotInBatchesError(f"{name!r} is {kinds[name]} at first, then {kind}.")
-            X = matrix_of(read_features(frame), as_frame=True)
-            check_numeric_features(self.path, X, self.form, numbers)
-            check_date_features(self.path, X, dates)
-            yield X
+            yield matrix_of(read_features(frame), as_frame=True)
 
 
 def _kind_of(column: Any) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ramify._messages import did_you_mean
 from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
+from ramify.io.roles import KINDS, Columns
+from ramify.io.table_labels import LabelForm
+from ramify.io.tables import Table
 
 __all__ = [
     "DataOptions",
     "ReadingSettings",
+    "kinds_of",
 ]
 
 
@@ -28,7 +32,7 @@ class DataOptions:
     # of an ARFF file.
     target: tuple[str, ...] | None = None
     separator: str | None = None  # separator of the names of a path; None: found, "/" in ARFF
-    label_separator: str = ";"  # separator of the labels of a row of a table
+    label_separator: str | None = None  # separator of the labels of a row; None: found
     gaps: str = "skip"  # what to do with an empty level above others
     sample_weight: str | None = None  # the column of sample weights
     form: TextForm = field(default_factory=TextForm)  # options for text files
@@ -38,6 +42,32 @@ class DataOptions:
     ignore: tuple[str, ...] = ()  # columns to leave out if they exist
     id_column: str | None = None  # the column of identifiers, which is not a feature
     groups: str | None = None  # the column of groups, which is not a feature
+    kinds: tuple[str, ...] = ()  # what columns are, such as "code=category"
+
+    def columns(self, *, labelled: bool, kinds: Mapping[str, str], trained: bool) -> Columns:
+        """Return what the columns of a table are for."""
+        return Columns(
+            self.target, self.sample_weight, self.groups, self.id_column, self.drop, self.ignore,
+            {**kinds_of(self.kinds), **kinds}, labelled=labelled, trained=trained,
+        )  # fmt: skip
+
+    def labels(self) -> LabelForm:
+        """Return how labels are written."""
+        return LabelForm(self.separator, self.label_separator, self.gaps)
+
+
+def kinds_of(settings: Sequence[str]) -> dict[str, str]:
+    """Return what columns are from settings such as "code=category"."""
+    found = {}
+    for setting in settings:
+        name, _, kind = setting.rpartition("=")
+        if not name or kind not in KINDS:
+            raise ValueError(
+                f"a kind must be a column and one of {', '.join(KINDS)}, such as code=category, "
+                f"got {setting!r}.{did_you_mean(kind, KINDS)}"
+            )
+        found[name] = kind
+    return found
 
 
 @dataclass(frozen=True)
@@ -53,12 +83,19 @@ class ReadingSettings:
     decimal: str | None = None
     thousands: str | None = None
     missing: tuple[str, ...] | None = None
+    dates: str | None = None
+    header: str | None = None
+    footer: str | None = None
     encoding: str | None = None
+    kinds: tuple[str, ...] | None = None
+    units: tuple[str, ...] | None = None  # found, never given
     index_base: int | None = None  # as in `read_arff`
     weight: str | None = None  # columns of sample weights and of identifiers
     drop: tuple[str, ...] | None = None
     id_column: str | None = None
     groups: str | None = None
+    # What was found in the training data, in case a file can be read in several ways.
+    found: ReadingSettings | None = None
 
     def over(self, other: ReadingSettings) -> ReadingSettings:
         """Return these settings, completed with those of `other`."""
@@ -73,10 +110,13 @@ class ReadingSettings:
         """Return the options for reading features and labels."""
         given = self.given()
         form = {entry.name for entry in fields(TextForm)}
+        hint = None if self.found is None else self.found.options().form
         named = {"weight": "sample_weight"}
         options = {entry.name for entry in fields(DataOptions)}
         return DataOptions(
-            form=TextForm(**{name: value for name, value in given.items() if name in form}),
+            form=TextForm(
+                **{name: value for name, value in given.items() if name in form}, hint=hint
+            ),
             limits=limits,
             **{
                 named.get(name, name): value
@@ -101,9 +141,32 @@ class ReadingSettings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that are not None, for JSON and TOML."""
         return {
-            name: list(value) if isinstance(value, tuple) else value
+            name: list(value)
+            if isinstance(value, tuple)
+            else value.to_dict()
+            if isinstance(value, ReadingSettings)
+            else value
             for name, value in self.given().items()
         }
+
+    def with_found(self, table: Table) -> ReadingSettings:
+        """Return these settings with what was found when the training data were read."""
+        units = [f"{name}={unit}" for name, unit in table.units.items()]
+        settings = {**table.settings, "units": units}
+        names = ("delimiter", "decimal", "dates", "missing", "units")
+        found = {
+            name: value
+            for name in names
+            if getattr(self, name) is None and (value := settings.get(name))
+        }
+        joined = self.label_separator or settings.get("label_separator")
+        target = settings.get("target")
+        return replace(
+            self,
+            target=tuple(target) if isinstance(target, list) else self.target,
+            label_separator=joined,
+            found=ReadingSettings.from_dict(found) if found else None,
+        )
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ReadingSettings:
@@ -122,6 +185,8 @@ class ReadingSettings:
 
 
 def _checked(name: str, value: Any, kind: str) -> Any:
+    if kind.startswith("ReadingSettings"):
+        return ReadingSettings.from_dict(value)
     if kind.startswith("tuple"):
         items = [value] if isinstance(value, str) else value
         if isinstance(items, list) and len(items) <= _MOST_ITEMS and all(map(_is_text, items)):
