@@ -466,10 +466,15 @@ class PCTGradientBoostingClassifier(StagedClassifier):
             check_same_length(X.shape[0], Y.shape[0], "_val")
             weights = check_sample_weight(sample_weight_val, X.shape[0], "_val")
             return rows.with_validation(BoostingRows.of(X, Y, weights), self.schema_)
-        is_large = len(rows.weights) > _MANY_ROWS
-        if not self.early_stopping or (self.early_stopping == "auto" and not is_large):
+        if not self._holds_out(len(rows.weights)):
             return rows
         return rows.hold_out(self.validation_fraction, np.random.RandomState(self._seed))
+
+    def _holds_out(self, n_rows: int) -> bool:
+        """Return whether to hold out some of the training rows."""
+        if self.early_stopping == "auto":
+            return n_rows > _MANY_ROWS
+        return bool(self.early_stopping)
 
     def _boost(
         self, rows: BoostingRows, n_rounds: int, previous: PCTGradientBoostingClassifier | None

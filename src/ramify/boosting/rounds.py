@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, cast
 
@@ -20,11 +21,15 @@ from ramify.data.rows import as_columns, as_label_rows, as_rows, by_rows, dense
 from ramify.saving.boosted_trees import join_arrays
 
 
-class Booster(Protocol):
-    """Learns trees, on any device."""
+class Learner(Protocol):
+    """Learns trees, one per round."""
 
     def learn(self, model: _core.BoostedTrees) -> None:
         """Append one tree to the model."""
+
+
+class Booster(Learner, Protocol):
+    """Learns trees from rows in the memory of this process, on any device."""
 
     def loss(self, held_out: bool) -> float:
         """Return the mean loss of the training rows or of the held-out rows."""
@@ -68,20 +73,23 @@ def make_booster(
 
 
 def learn_rounds(
-    booster: Booster,
+    learner: Learner,
     trees: _core.BoostedTrees,
     n_rounds: int,
     course: Course | None,
     *,
     verbose: bool,
+    note: Callable[[], str] | None = None,
 ) -> None:
     """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls.
 
     `trees`: receives them.
+    `note`: returns the end of the progress bar; by default, the scores.
     """
-    note = None if course is None else course.write
+    if note is None and course is not None:
+        note = course.write
     for _ in track(range(n_rounds), n_rounds, "Boosting", shown=verbose, note=note):
-        booster.learn(trees)
+        learner.learn(trees)
         if course is not None:
             course.record()
             if course.has_stalled:

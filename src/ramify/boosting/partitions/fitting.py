@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify._parallel import count_threads
-from ramify._progress import track
 from ramify.boosting.outputs import (
     loss_of_sets,
     start_from_sums,
@@ -36,13 +35,13 @@ from ramify.boosting.partitions.reading import (
     merge_descriptions,
 )
 from ramify.boosting.partitions.shards import Message, Request, ShardPlan
+from ramify.boosting.rounds import learn_rounds
 from ramify.boosting.stopping import Course
 from ramify.labels.formats import IndicatorFormat
 from ramify.trees.criteria import find_label_weights
 
 _SKETCH_BITS = 20  # after the point, for gradients of rows of mean weight
 _MAX_MORE_BITS = 8  # for rows of other weights
-_MANY_ROWS = 10_000  # with more, early_stopping="auto" holds out rows
 
 
 class Partitions(Protocol):
@@ -76,7 +75,7 @@ def fit_partitions(model: Any, partitions: Partitions) -> None:
     descriptions = partitions.map(describe_partition, model)
     reading = merge_descriptions(reader, descriptions)
     reading = _choose_loss(model, partitions, reading)
-    if _holds_out(model, reading.n_rows):
+    if model._holds_out(reading.n_rows):
         reading = replace(
             reading, held_out_share=float(model.validation_fraction), seed=int(model._seed)
         )
@@ -113,10 +112,6 @@ def _check_supported(model: Any) -> None:
             f"{model.scoring!r}: other scores need all held-out rows in one place. Set "
             "scoring='loss' or early_stopping=False."
         )
-
-
-def _holds_out(model: Any, n_rows: int) -> bool:
-    return bool(model.early_stopping) and (model.early_stopping is True or n_rows > _MANY_ROWS)
 
 
 def _choose_loss(model: Any, partitions: Partitions, reading: Reading) -> Reading:
@@ -178,15 +173,7 @@ def _boost(
             int(model.score_every),
         )
         course.record()
-    bar = track(
-        range(n_rounds), n_rounds, "Boosting", shown=bool(model.verbose), note=learner.write
-    )
-    for number in bar:
-        trees.append(learner.learn(number))
-        if course is not None:
-            course.record()
-            if course.has_stalled:
-                break
+    learn_rounds(learner, trees, n_rounds, course, verbose=bool(model.verbose), note=learner.write)
     if course is not None:
         trees.truncate(course.best_round)
     model.validation_score_ = np.array([] if course is None else course.scores, dtype=np.float64)
@@ -278,8 +265,9 @@ class _Learner:
         self.n_bytes[-1] += message.n_bytes
         return message.numbers.astype(np.int64)
 
-    def learn(self, number: int) -> dict[str, Any]:
-        """Return the arrays of the next tree."""
+    def learn(self, model: _core.BoostedTrees) -> None:
+        """Append one tree to the model."""
+        number = len(model)
         self.n_bytes.append(0)
         features = _core.choose_features(
             self._usable, self._options.n_sampled_features, self._options.seed, number
@@ -297,7 +285,7 @@ class _Learner:
         self.n_bytes[-1] += sum(array.nbytes for array in record.values())
         by_output = np.empty_like(values)
         by_output[:, self._plan.order] = values
-        return describe_tree(tree, self._plan.edges, by_output, weights)
+        model.append(describe_tree(tree, self._plan.edges, by_output, weights))
 
     def _find_values(
         self, sums: NDArray[np.int64]
