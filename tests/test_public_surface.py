@@ -130,6 +130,11 @@ VOCABULARY = {
     # decisions
     "goal": "what thresholds are chosen for",
     "per": "what has a threshold of its own",
+    "max_error": "the largest share of errors that is promised",
+    "errors": "which errors a promise is about",
+    "confidence": "the probability with which a promise is kept",
+    "max_labels": "the largest number of labels in an answer",
+    "calibration": "the rows on which a promise is calibrated",
     "min_precision": "the least precision of the goal 'precision'",
     "beta": "the weight of wrongly predicted labels",
     "method": "how scores are calibrated",

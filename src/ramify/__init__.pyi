@@ -37,6 +37,7 @@ from ramify.meta import (
     LevelPowerset,
     MandatoryLeafClassifier,
     MetaLabeler,
+    SelectiveClassifier,
     TunedThresholdClassifierCV,
 )
 from ramify.model_selection import HierarchicalStratifiedKFold, HierarchicalStratifiedShuffleSplit
@@ -107,6 +108,7 @@ __all__ = [
     "PerNodeClassifier",
     "PerParentClassifier",
     "RAkEL",
+    "SelectiveClassifier",
     "SiblingLassoClassifier",
     "TunedThresholdClassifierCV",
     "as_levels",

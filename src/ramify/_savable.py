@@ -63,6 +63,8 @@ _MODULES = {
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
     "meta.metalabeler": ("MetaLabeler",),
+    "meta.promises": ("PathPromise", "SetPromise"),
+    "meta.selective": ("SelectiveClassifier",),
     "meta.thresholds": ("TunedThresholdClassifierCV",),
     "meta.voting": ("HierarchicalVotingClassifier",),
     "model_selection.splitting": (

@@ -10,8 +10,12 @@ import ramify
 from ramify import Hierarchy, PerLevelClassifier, PerNodeClassifier
 from tests.support.estimators import make, public_classifiers
 
-# Thresholds are a way to end early on purpose.
-CLASSIFIERS = [c for c in public_classifiers() if c is not ramify.TunedThresholdClassifierCV]
+# Thresholds and promises are ways to end early on purpose.
+CLASSIFIERS = [
+    c
+    for c in public_classifiers()
+    if c not in (ramify.TunedThresholdClassifierCV, ramify.SelectiveClassifier)
+]
 every_classifier = pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda c: c.__name__)
 
 TREE = Hierarchy.from_paths(["a/p", "a/q", "a/r", "b/p", "b/q", "c", "d/unseen"])

@@ -3,6 +3,7 @@ from ramify.meta.calibration import CalibratedHierarchicalClassifier
 from ramify.meta.level_powerset import LevelPowerset
 from ramify.meta.mandatory_leaf import MandatoryLeafClassifier, make_leaf_classifier
 from ramify.meta.metalabeler import MetaLabeler
+from ramify.meta.selective import SelectiveClassifier
 from ramify.meta.thresholds import TunedThresholdClassifierCV
 from ramify.meta.voting import HierarchicalVotingClassifier
 
@@ -13,6 +14,7 @@ __all__ = [
     "LevelPowerset",
     "MandatoryLeafClassifier",
     "MetaLabeler",
+    "SelectiveClassifier",
     "TunedThresholdClassifierCV",
     "make_leaf_classifier",
 ]

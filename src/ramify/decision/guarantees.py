@@ -1,0 +1,362 @@
+"""Thresholds that keep a promise: how much may go wrong on calibration rows, and where it does.
+
+A loss of a row is a share between 0 and 1: an answer that is wrong, or the share of its labels
+that were missed. It changes with a threshold in steps, so a row is a list of *events*, each a
+threshold and the change of the loss there. `tolerated` says how large the sum of all losses may
+be, and the functions after it find the threshold at which the sum is just that large.
+
+With a confidence, a promise holds for all future rows with that probability over the calibration
+rows (exact binomial bounds for losses of 0 and 1, otherwise those of Hoeffding and Bentkus; Bates
+et al., 2021). Without, it holds on average over calibration rows and new rows (conformal risk
+control; Angelopoulos et al., 2024).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, stats
+
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
+
+__all__ = [
+    "Chains",
+    "Cover",
+    "Events",
+    "above",
+    "below",
+    "climb",
+    "critical_scores",
+    "false_events",
+    "lowest_safe_threshold",
+    "missed_events",
+    "pooled",
+    "set_scores",
+    "tolerated",
+]
+
+_ROUNDING = 1e-9  # sums of losses are rounded; a promise is rather too strict by this much
+_HALVINGS = 60
+_GRID = 1000  # thresholds 1, 0.999, …, which do not depend on the rows, as multiple tests need
+
+
+# ---- how much may go wrong ------------------------------------------------------------------
+
+
+def tolerated(
+    n: int, share: float, confidence: float | None = None, *, is_binary: bool = True
+) -> float:
+    """Return how large the sum of the losses of n calibration rows may be; negative: not even 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of calibration rows, or of groups of rows.
+    share : float
+        The promise: the mean loss of new rows is at most this.
+    confidence : float, optional
+        Probability with which the promise is kept; None promises the mean over calibration rows,
+        too.
+    is_binary : bool
+        Whether losses are 0 or 1.
+
+    Examples
+    --------
+    >>> tolerated(99, 0.05)
+    4.0
+    >>> tolerated(99, 0.05, confidence=0.9)
+    1.0
+    >>> tolerated(10, 0.05)
+    -1.0
+    """
+    if confidence is None:
+        most = share * (n + 1) - 1 + _ROUNDING
+        return float(math.floor(most)) if is_binary else most - 2 * _ROUNDING
+    risk = 1 - confidence
+    if is_binary:
+        # The largest count that is at most so likely if the share of errors is `share`.
+        count = int(stats.binom.ppf(risk, n, share)) if n else 0
+        while count >= 0 and stats.binom.cdf(count, n, share) > risk:
+            count -= 1
+        return float(count)
+    if _p_value(0.0, n, share) > risk:
+        return -1.0
+    low, high = 0.0, share
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _p_value(middle, n, share) <= risk else (low, middle)
+    return low * n - _ROUNDING
+
+
+def _p_value(mean: float, n: int, share: float) -> float:
+    """Return a bound on the probability of such a small mean of n losses if it were `share`."""
+    if n == 0 or mean >= share:
+        return 1.0
+    divergence = (1 - mean) * math.log((1 - mean) / (1 - share)) if share < 1 else math.inf
+    if mean > 0:
+        divergence += mean * math.log(mean / share)
+    bentkus = math.e * float(stats.binom.cdf(math.ceil(n * mean - _ROUNDING), n, share))
+    return min(1.0, math.exp(-n * divergence), bentkus)
+
+
+# ---- where it goes wrong --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Events:
+    """The thresholds at which the losses of calibration rows change, and by how much."""
+
+    at: NDArray[np.float64]
+    change: NDArray[np.float64]
+
+
+def above(events: Events, most: ArrayLike) -> NDArray[np.float64]:
+    """Return the smallest thresholds at which the losses sum to at most `most`.
+
+    An event takes place while the threshold does not exceed it: the lower the threshold, the more
+    is lost. If `most` is negative, no threshold will do: infinity. If all events may take place:
+    minus infinity.
+    """
+    order = np.argsort(-events.at, kind="stable")
+    sums = np.cumsum(events.change[order])
+    allowed = np.atleast_1d(np.asarray(most, dtype=np.float64))
+    first = np.searchsorted(np.maximum.accumulate(sums), allowed, side="right")
+    at = np.append(np.nextafter(events.at[order], np.inf), -np.inf)
+    return np.where(allowed < 0, np.inf, at[first])
+
+
+def below(events: Events, most: ArrayLike) -> NDArray[np.float64]:
+    """Return the largest thresholds at which the losses sum to at most `most`.
+
+    An event takes place when the threshold exceeds it: the higher the threshold, the more is lost.
+    """
+    order = np.argsort(events.at, kind="stable")
+    sums = np.cumsum(events.change[order])
+    allowed = np.atleast_1d(np.asarray(most, dtype=np.float64))
+    first = np.searchsorted(np.maximum.accumulate(sums), allowed, side="right")
+    return np.where(allowed < 0, -np.inf, np.append(events.at[order], np.inf)[first])
+
+
+def lowest_safe_threshold(events: Events, n: int, share: float, confidence: float) -> float:
+    """Return the lowest threshold down to which every one passes a test of its mean loss.
+
+    Events as in `above`, but a loss may also fall as the threshold does. The thresholds 1, 0.999,
+    … are tested in this order until one fails, so no correction for multiple tests is needed
+    (Learn then Test; Angelopoulos et al., 2025).
+    """
+    most = tolerated(n, share, confidence, is_binary=False)
+    if most < 0:
+        return np.inf
+    grid = np.arange(_GRID, 0, -1) / _GRID
+    order = np.argsort(-events.at, kind="stable")
+    sums = np.concatenate([[0.0], np.cumsum(events.change[order])])
+    lost = sums[np.searchsorted(-events.at[order], -grid, side="right")]
+    failed = np.flatnonzero(lost > most)
+    n_passed = int(failed[0]) if failed.size else len(grid)
+    return float(grid[n_passed - 1]) if n_passed else np.inf
+
+
+# ---- one path a row: climbing ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The labels from the end of each row's path up to the top, and their scores."""
+
+    labels: NDArray[np.intp]  # of shape (n, longest chain); -1 after the top
+    scores: NDArray[np.float64]  # never decreasing upwards; infinity after the top
+
+    @property
+    def tops(self) -> NDArray[np.intp]:
+        """The top-level label of each chain."""
+        rows = np.arange(len(self.labels))
+        return np.asarray(self.labels[rows, (self.labels >= 0).sum(axis=1) - 1])
+
+    def answers(self, threshold: ArrayLike) -> NDArray[np.intp]:
+        """Return the first label of each chain that reaches the threshold; -1 for none."""
+        reached = self.scores >= np.asarray(threshold, dtype=np.float64).reshape(-1, 1)
+        at = reached.argmax(axis=1)
+        rows = np.arange(len(at))
+        return np.where(reached[rows, at], self.labels[rows, at], -1)
+
+
+def climb(scores: NDArray[np.float64], ends: NDArray[Any], hierarchy: Hierarchy) -> Chains:
+    """Return the chain from the end of each row's path to the top, by the likeliest parents."""
+    parents = _padded_parents(hierarchy)
+    here = np.asarray(ends, dtype=np.intp)
+    rows = np.arange(len(here))
+    labels = [here]
+    while True:
+        options = parents[here]
+        values = np.where(options >= 0, scores[rows[:, None], options], -np.inf)
+        up = options[rows, values.argmax(axis=1)]
+        here = np.where(here >= 0, up, -1)
+        if (here < 0).all():
+            break
+        labels.append(here)
+    chain = np.stack(labels, axis=1)
+    found = np.where(chain >= 0, scores[rows[:, None], chain], np.inf)
+    return Chains(chain, np.maximum.accumulate(found, axis=1))
+
+
+def _padded_parents(hierarchy: Hierarchy) -> NDArray[np.intp]:
+    """Return the parents of every label, of shape (n_labels, most parents), with -1 after them."""
+    indptr, indices = hierarchy.parent_rows
+    counts = np.diff(indptr)
+    padded = np.full((hierarchy.n_labels, max(1, int(counts.max(initial=0)))), -1, dtype=np.intp)
+    padded[np.arange(padded.shape[1]) < counts[:, None]] = indices
+    return padded
+
+
+def critical_scores(chains: Chains, Y: Any) -> NDArray[np.float64]:
+    """Return the largest score of a wrong label of each chain; minus infinity if there is none.
+
+    The answer of a row is wrong exactly if the threshold does not exceed it.
+    """
+    n, length = chains.labels.shape
+    rows = np.repeat(np.arange(n), length)
+    known = chains.labels.ravel() >= 0
+    is_true = np.zeros(n * length, dtype=bool)
+    picked = sparse.csr_array(Y)[rows[known], chains.labels.ravel()[known]]
+    is_true[known] = np.asarray(picked).ravel() > 0
+    is_wrong = known.reshape(n, length) & ~is_true.reshape(n, length)
+    return np.asarray(np.where(is_wrong, chains.scores, -np.inf).max(axis=1))
+
+
+# ---- one path a row: sets of labels ---------------------------------------------------------
+
+
+def set_scores(
+    scores: NDArray[np.float64], ends: NDArray[np.bool_], hierarchy: Hierarchy
+) -> NDArray[np.float64]:
+    """Return the probability that a path ends at a label; -1 for labels that are no ends."""
+    indptr, children = hierarchy.child_rows
+    parents = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
+    edges = (np.ones(len(children)), (parents, children))
+    sums: Any = sparse.csr_array(edges, shape=(hierarchy.n_labels,) * 2) @ scores.T
+    rest: NDArray[np.float64] = np.where(ends, np.maximum(scores - sums.T, 0.0), -1.0)
+    return rest
+
+
+class Cover:
+    """The labels of a hierarchy as sets of labels below them."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        rows = hierarchy.ancestor_rows
+        self._above = [{k, *row_of(rows, k)} for k in range(hierarchy.n_labels)]
+        self._sizes = np.bincount(rows[1], minlength=hierarchy.n_labels)
+
+    def grow(self, row: NDArray[np.float64], size: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+        """Yield growing sets of at most `size` labels that cover the likeliest ends of a row.
+
+        Ends are added one by one, from the likeliest. Two labels of a set that has become too
+        large are replaced by the common ancestor with the fewest labels below it, so every set
+        covers what those before it cover. The last set is empty, which stands for all labels.
+
+        `row`: scores as returned by `set_scores`.
+        Returns: pairs of the score down to which ends are covered, and the set.
+        """
+        order = np.argsort(-row, kind="stable")
+        chosen: list[int] = []
+        for end in order[row[order] >= 0].tolist():
+            if self._above[end].isdisjoint(chosen):
+                chosen = [label for label in chosen if end not in self._above[label]] + [end]
+                while chosen and len(chosen) > size:
+                    chosen = self._merge(chosen)
+                if not chosen:
+                    break
+            yield float(row[end]), tuple(sorted(chosen))
+        yield -np.inf, ()
+
+    def _merge(self, chosen: list[int]) -> list[int]:
+        """Replace two labels by a common ancestor; return no labels if no two have any."""
+        shared = [
+            (self._sizes[label], label)
+            for one, other in combinations(chosen, 2)
+            for label in self._above[one] & self._above[other]
+        ]
+        if not shared:
+            return []
+        merged = min(shared)[1]
+        return [label for label in chosen if merged not in self._above[label]] + [merged]
+
+    def critical(self, row: NDArray[np.float64], size: int, truth: set[int]) -> float:
+        """Return the score at which the growing sets of a row first contain its true label.
+
+        Infinity if the first set does, as no threshold makes a set smaller.
+        """
+        for step, (score, chosen) in enumerate(self.grow(row, size)):
+            if not chosen or not truth.isdisjoint(chosen):
+                return score if step else np.inf
+        raise AssertionError("the last set is empty")
+
+    def at(self, row: NDArray[np.float64], size: int, threshold: float) -> tuple[int, ...]:
+        """Return the set of a row that covers all ends down to a threshold, at least one."""
+        found: tuple[int, ...] = ()
+        for step, (score, chosen) in enumerate(self.grow(row, size)):
+            if step and score < threshold:
+                break
+            found = chosen
+        return found
+
+
+# ---- label sets -----------------------------------------------------------------------------
+
+
+def missed_events(
+    scores: NDArray[np.float64], Y: Any, costs: NDArray[np.float64], columns: NDArray[np.intp]
+) -> list[Events]:
+    """Return the events of each row as the threshold rises: true labels are lost.
+
+    A label counts in proportion to its cost; a row without labels has no events.
+
+    `columns`: the labels that count.
+    """
+    truth = sparse.csr_array(Y)[:, columns]
+    found = []
+    for k, (start, end) in enumerate(pairwise(truth.indptr)):
+        labels = columns[truth.indices[start:end]]
+        total = costs[labels].sum()
+        change = costs[labels] / total if total > 0 else np.zeros(len(labels))
+        found.append(Events(scores[k, labels], change))
+    return found
+
+
+def false_events(
+    scores: NDArray[np.float64], Y: Any, columns: NDArray[np.intp], *, monotone: bool
+) -> list[Events]:
+    """Return the events of each row as the threshold falls: false labels join its set.
+
+    The loss is the share of false labels in the set, and 0 while it is empty.
+
+    `monotone`: whether the loss never falls, as if the largest so far were kept.
+    """
+    truth = sparse.csr_array(Y)[:, columns]
+    found = []
+    for k, (start, end) in enumerate(pairwise(truth.indptr)):
+        values = scores[k, columns]
+        is_true = np.zeros(len(columns), dtype=bool)
+        is_true[truth.indices[start:end]] = True
+        order = np.argsort(-values, kind="stable")
+        values, n_false = values[order], np.cumsum(~is_true[order])
+        last = np.append(values[1:] != values[:-1], True)  # of equal scores
+        share = (n_false / np.arange(1, len(values) + 1))[last]
+        if monotone:
+            share = np.maximum.accumulate(share)
+        found.append(Events(values[last], np.diff(share, prepend=0.0)))
+    return found
+
+
+def pooled(events: Sequence[Events], weights: NDArray[np.float64]) -> Events:
+    """Return the weighted events of all rows."""
+    return Events(
+        np.concatenate([row.at for row in events]),
+        np.concatenate([weight * row.change for row, weight in zip(events, weights, strict=True)]),
+    )

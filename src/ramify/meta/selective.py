@@ -1,0 +1,644 @@
+"""Answers that are as specific as a promised share of errors allows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from ramify._parallel import in_parallel
+from ramify._schema import AnyOf, Array, Increasing, Part, Schema
+from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
+from ramify.decision.goals import label_costs
+from ramify.decision.guarantees import Cover, set_scores
+from ramify.decision.thresholds import apply_threshold, check_threshold
+from ramify.labels.encoding import EncodedLabels
+from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
+from ramify.meta.promises import (
+    STORED,
+    CalibrationRows,
+    PathPromise,
+    SetPromise,
+    chains_of,
+    root_of_each,
+)
+from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
+
+__all__ = ["SelectiveClassifier", "ShiftTest"]
+
+_LIKELY_SHIFT = 0.001  # probability below which a difference is not taken for chance
+
+
+@dataclass(frozen=True)
+class ShiftTest:
+    """Whether rows look like those on which a promise was calibrated.
+
+    Attributes
+    ----------
+    statistic : float
+        The largest difference between the shares of rows, among the new and among the calibration
+        rows, whose confidence is below some value (Kolmogorov and Smirnov).
+    p_value : float
+        How likely such a difference is by chance.
+    """
+
+    statistic: float
+    p_value: float
+
+    def __str__(self) -> str:
+        if self.p_value >= _LIKELY_SHIFT:
+            return (
+                f"no sign that the rows differ from the calibration rows (p = {self.p_value:.2g})"
+            )
+        return (
+            "the rows differ from the calibration rows in how sure the model is of them "
+            f"(difference {self.statistic:.2f}, p = {self.p_value:.2g}), so the promise may not "
+            "hold. Calibrate on rows like these"
+        )
+
+
+class SelectiveClassifier(WrappingClassifier):
+    """Answer as specifically as a promised share of errors allows.
+
+    If y has one label or path per row, a row's most probable path is climbed from its end until a
+    label is probable enough. How probable is chosen on rows that the estimator was not fitted on,
+    so that at most a share `max_error` of the answers is wrong. An answer is right if it is the
+    true label or one of its ancestors: "beetle" is a right answer for any beetle. Where even the
+    top level is too uncertain, the answer is empty; an empty answer is not wrong.
+
+    If y has label sets, a label is predicted if its probability reaches a threshold, which is
+    chosen in the same way, so that on average at most a share `max_error` of a row's labels is
+    missed, or of its predicted labels false.
+
+    Parameters
+    ----------
+    estimator : classifier
+        A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
+        that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
+        fitted again; calibrate it on rows that it has not seen, with `X_val` and `y_val`.
+    hierarchy : Hierarchy, optional
+        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
+        y.
+    max_error : float
+        The promise: the largest share of wrong answers among new rows; of label sets, the largest
+        mean share of labels that go wrong.
+    errors : {"missed", "false"}
+        What goes wrong in label sets: true labels that are not predicted, or predicted labels
+        that are not true. Ancestors count like all labels. Rows without labels are not counted
+        for missed labels; an empty prediction has no false ones.
+    costs : {"uniform", "shared"} or array-like of shape (n_labels,)
+        Weights of missed labels in label sets, as in `ramify.metrics.hmc_loss`.
+    confidence : float, optional
+        Probability, over the choice of the calibration rows, with which the promise is kept. If
+        None, the share of errors is kept on average over calibration rows and new rows.
+    max_labels : int
+        Most labels of the sets that `predict_sets` returns for paths.
+    per : {"all", "branch"}
+        "branch": the promise is also about the rows whose predicted path starts at each top-level
+        label; branches with too few calibration rows share a threshold. For label sets, it is
+        about the labels below each top-level label, such as the namespaces of the Gene Ontology,
+        which then have thresholds of their own.
+    calibration : float, int, splitter or iterable of (train, test)
+        Rows on which thresholds are chosen if `fit` gets no validation rows: a share of the rows,
+        which the estimator is then not fitted on, or how to cross-validate. With cross-validation,
+        the estimator is fitted on all rows, and the promise holds only approximately: it is that
+        of the models of the folds.
+    coherence : {"isotonic", "max", "min"}
+        How to repair scores that are inconsistent with the hierarchy; see
+        `ramify.decision.make_coherent`.
+    n_jobs : int, optional
+        Number of folds to fit in parallel; -1 means all cores. The result does not depend
+        on it.
+    random_state : int, RandomState instance or None
+        Controls the choice of calibration rows. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    promise_ : PathPromise or SetPromise
+        What was learnt from the calibration rows.
+    thresholds_ : ndarray of shape (n_labels,)
+        The probability that an answer below each top-level label must reach; for label sets, that
+        each label must reach. Infinity if no probability suffices.
+    shared_branches_ : tuple
+        The top-level labels of paths that share a threshold although ``per="branch"``.
+    n_calibration_ : int
+        Number of calibration rows, or of groups of them.
+    estimator_ : classifier
+        The fitted classifier.
+    hierarchy_ : Hierarchy
+        The label hierarchy, as passed or as inferred from y.
+    classes_ : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of `predict_proba`.
+    n_features_in_ : int
+        Number of features, if `estimator_` has this attribute.
+    feature_names_in_ : ndarray of str
+        Names of the features, if `estimator_` has this attribute.
+
+    See Also
+    --------
+    TunedThresholdClassifierCV : Thresholds that optimise a measure, without a promise.
+    ramify.decision.confident_path : Paths that end at a given probability.
+
+    Examples
+    --------
+    >>> from ramify import PCTForestClassifier, SelectiveClassifier
+    >>> from ramify import make_hierarchical_classification
+    >>> data = make_hierarchical_classification(
+    ...     2000, 10, n_labels=15, labels_per_row=1, noise=1.0, random_state=0
+    ... )
+    >>> y = [labels[0] for labels in data.hierarchy.decode(data.y)]
+    >>> forest = PCTForestClassifier(data.hierarchy, n_estimators=20, random_state=0)
+    >>> careful = SelectiveClassifier(forest, max_error=0.05, random_state=0)
+    >>> careful = careful.fit(data.X[:1500], y[:1500])
+    >>> careful.predict(data.X[1500:1505])
+    array(['1/2/1', '1/1/1', '3/1/1', '1', '1/3/3'], dtype='<U5')
+    >>> careful.answer_depths(data.X[1500:], max_errors=[0.01, 0.05, 0.1]).round(2)
+    array([[0.82, 0.52, 0.25],
+           [0.95, 0.79, 0.46],
+           [0.99, 0.93, 0.67]])
+    >>> careful.predict_sets(data.X[1500:1505])
+    [('1/2/1',), ('1/1/1', '1/1/2'), ('3/1/1',), ('1/1/2', '1/3', '3/1/1'), ('1/3/3',)]
+    """
+
+    promise_: PathPromise | SetPromise
+    thresholds_: NDArray[np.float64]
+    confidences_: NDArray[np.float64]
+
+    _saved_schema: ClassVar[Schema] = {
+        "promise_": AnyOf(
+            Part(PathPromise, n_labels="n_labels"), Part(SetPromise, n_labels="n_labels")
+        ),
+        "thresholds_": Array(("n_labels",), low=-np.inf, finite=False),
+        "confidences_": Increasing("?"),
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        hierarchy: Hierarchy | None = None,
+        max_error: float = 0.1,
+        errors: str = "missed",
+        costs: Any = "uniform",
+        confidence: float | None = None,
+        max_labels: int = 3,
+        per: str = "all",
+        calibration: Any = 0.25,
+        coherence: str = "isotonic",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.max_error = max_error
+        self.errors = errors
+        self.costs = costs
+        self.confidence = confidence
+        self.max_labels = max_labels
+        self.per = per
+        self.calibration = calibration
+        self.coherence = coherence
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> SelectiveClassifier:
+        """Fit the classifier and choose thresholds on calibration rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows in a form that the estimator accepts.
+        y : array-like
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights, passed to the estimator's `fit`. Calibration rows with weight 0 are
+            left out.
+        groups : array-like of shape (n,) or of the validation rows, optional
+            Groups of rows that belong together, such as those of a site or person, of the
+            validation rows if there are any. Groups are not divided, and the promise is about the
+            rows of a new group: the mean of a group counts like a row.
+        X_val : like X, optional
+            Calibration rows to use instead of some of X. The estimator is not fitted on them.
+        y_val : array-like, optional
+            Labels of the calibration rows.
+        sample_weight_val : array-like, optional
+            Weights of the calibration rows: how much more frequent rows like these are among new
+            rows (covariate shift). Unequal weights require ``confidence=None``.
+
+        Returns
+        -------
+        SelectiveClassifier
+            The fitted classifier.
+        """
+        X, encoded, weights = self._read_wrapped(X, y, sample_weight)
+        given = None if sample_weight is None else weights
+        if has_validation(X_val, y_val, sample_weight_val):
+            Y, weights = read_validation(X_val, y_val, sample_weight_val, self.hierarchy_)
+            groups = _read_groups(groups, Y.shape[0])
+            self._fit_estimator(X, encoded, given)
+            scores = label_scores(self.estimator_, X_val, self.format_)
+        else:
+            groups = _read_groups(groups, encoded.Y.shape[0])
+            scores, rows = self._hold_out(X, y, encoded, given, groups)
+            Y, weights = encoded.Y[rows], np.sign(weights[rows])
+            groups = None if groups is None else groups[rows]
+        kept = weights > 0
+        held_out = CalibrationRows(
+            self._coherent(scores)[kept],
+            sparse.csr_array(Y[kept]),
+            weights[kept],
+            None if groups is None else groups[kept],
+        )
+        self._check_rows(held_out)
+        self._calibrate(held_out)
+        return self
+
+    def _hold_out(
+        self,
+        X: Any,
+        y: Any,
+        encoded: EncodedLabels,
+        weights: NDArray[np.float64] | None,
+        groups: NDArray[Any] | None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """Fit the estimator, and score rows that it, or the copy of their fold, has not seen.
+
+        Returns: scores and the numbers of the rows.
+        """
+        n = encoded.Y.shape[0]
+        if not isinstance(self.calibration, float):
+            splits = make_splits(self.calibration, X, y, n, self.random_state, groups=groups)
+            tasks = (
+                delayed(fit_and_score)(self.estimator, X, encoded, weights, split)
+                for split in splits
+            )
+            with closing(in_parallel(tasks, n_jobs=self.n_jobs)) as scored:
+                parts = list(scored)
+            self._fit_estimator(X, encoded, weights)
+            return np.concatenate(parts), np.concatenate([test for _, test in splits])
+        from sklearn.model_selection import (  # noqa: PLC0415 (slow, seldom used)
+            GroupShuffleSplit,
+            ShuffleSplit,
+        )
+
+        splitter = ShuffleSplit if groups is None else GroupShuffleSplit
+        once = splitter(1, test_size=self.calibration, random_state=self.random_state)
+        train, test = next(once.split(np.empty((n, 1)), groups=groups))
+        self._keep_fitted(fit_wrapped(self.estimator, X, encoded, weights, train))
+        return label_scores(self.estimator_, _safe_indexing(X, test), self.format_), test
+
+    def _check_parameters(self) -> None:
+        check_share("max_error", self.max_error)
+        if self.confidence is not None:
+            check_share("confidence", self.confidence)
+        check_choice("errors", self.errors, ("missed", "false"))
+        check_choice("per", self.per, ("all", "branch"))
+        check_number("max_labels", self.max_labels, 1, whole=True)
+        if isinstance(self.calibration, float):
+            check_share("calibration", self.calibration)
+        else:
+            check_folds(self.calibration)
+
+    def _read_wrapped(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        X, encoded, weights = super()._read_wrapped(X, y, sample_weight)
+        if not encoded.format.single_label:
+            label_costs(self.costs, encoded.hierarchy)
+            if self.per == "branch":
+                root_of_each(encoded.hierarchy)
+        return X, encoded, weights
+
+    def _check_rows(self, rows: CalibrationRows) -> None:
+        """Raise an error if there are no rows, or some that the promise cannot use."""
+        if not len(rows.scores):
+            raise ValueError(
+                "calibration must leave at least one row with a positive weight, got none. Pass "
+                "more rows, or X_val and y_val."
+            )
+        if rows.is_shifted and (self.confidence is not None or rows.groups is not None):
+            raise ValueError(
+                "sample_weight_val must be equal for all rows if confidence or groups are given. "
+                "Pass confidence=None, or omit the weights."
+            )
+        if rows.groups is not None and self.per == "branch":
+            raise ValueError('per must be "all" if groups are given, got "branch".')
+
+    def _calibrate(self, rows: CalibrationRows) -> None:
+        """Learn what the promise asks for."""
+        hierarchy = self.hierarchy_
+        if self.format_.single_label:
+            promise = PathPromise.learn(
+                rows,
+                hierarchy,
+                candidates=self.ends_,
+                confidence=self.confidence,
+                max_labels=self.max_labels,
+                per_branch=self.per == "branch",
+            )
+            self.thresholds_ = promise.thresholds(_first_tops(hierarchy), self.max_error)
+            is_useless = np.isinf(promise.thresholds(promise.branches, self.max_error)).all()
+            self.promise_ = promise
+        else:
+            costs = label_costs(self.costs, hierarchy) if self.errors == "missed" else None
+            roots = (
+                root_of_each(hierarchy)
+                if self.per == "branch"
+                else np.zeros(hierarchy.n_labels, dtype=np.intp)
+            )
+            self.promise_ = SetPromise.learn(
+                rows, roots, share=self.max_error, costs=costs, confidence=self.confidence
+            )
+            self.thresholds_ = self.promise_.thresholds
+            is_useless = np.isinf(self.thresholds_).all()
+        self.confidences_ = np.sort(self._confidence_of(rows.scores))
+        if is_useless:
+            found = "is empty" if self.thresholds_[0] > 0 else "contains all labels"
+            warnings.warn(
+                f"no threshold keeps max_error={self.max_error:g} with {rows.n_units} calibration "
+                f"rows, so every answer {found}. Pass more rows, a larger max_error, or "
+                "confidence=None.",
+                stacklevel=3,
+            )
+
+    def check_shift(self, X: Any) -> ShiftTest:
+        """Compare how sure the classifier is of new rows and of the calibration rows.
+
+        A promise is about rows like the calibration rows, and depends on X through the scores
+        alone. A difference in X that does not change them does no harm, and one that matters shows
+        in the confidence first.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            New rows.
+
+        Returns
+        -------
+        ShiftTest
+            The result of a two-sample test of Kolmogorov and Smirnov. It assumes rows that do not
+            depend on each other; groups of similar rows make p too small.
+        """
+        check_is_fitted(self)
+        found = stats.ks_2samp(self._confidence_of(self.predict_proba(X)), self.confidences_)
+        return ShiftTest(float(found.statistic), float(found.pvalue))
+
+    def _confidence_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how sure the estimator is of each row."""
+        if self.format_.single_label:
+            return chains_of(scores, self.hierarchy_, self.ends_).scores[:, 0]
+        return np.asarray(scores.sum(axis=1))
+
+    @property
+    def shared_branches_(self) -> tuple[Label, ...]:
+        """The top-level labels of paths that share a threshold although ``per="branch"``."""
+        check_is_fitted(self)
+        if self.per == "all" or isinstance(self.promise_, SetPromise):
+            return ()
+        own = set(self.promise_.own_branches(self.max_error).tolist())
+        tops = self.hierarchy_.levels[0]
+        return tuple(label for label in tops if self.hierarchy_.index(label) not in own)
+
+    def predict(
+        self,
+        X: Any,
+        threshold: Any = None,
+        *,
+        candidates: str = "specific",
+        max_error: float | None = None,
+        shift_weight: Any = None,
+    ) -> Any:
+        """Predict labels that keep the promise, in the format of y in `fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+        threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
+            Thresholds for label sets to use instead, which promise nothing. Must be None for
+            paths.
+        candidates : {"specific", "all"}
+            Has no effect: paths are climbed from a label at which a training row ends.
+        max_error : float, optional
+            Another promise than that of the constructor, on the same calibration rows. For label
+            sets, from 0.01 to 0.5; shares between hundredths are rounded down.
+        shift_weight : array-like of shape (n,), optional
+            For paths: how much more frequent rows like these are among new rows than among the
+            calibration rows, if `fit` got such weights for these; by default the largest of them.
+
+        Returns
+        -------
+        array or list
+            n labels, paths or label sets. An empty answer for a path is "" or, if labels are not
+            strings, None.
+        """
+        check_is_fitted(self)
+        check_choice("candidates", candidates, ("specific", "all"))
+        promise = self.promise_
+        if isinstance(promise, SetPromise):
+            if shift_weight is not None:
+                raise ValueError("shift_weight must be None for label sets. Omit it.")
+            if threshold is None:
+                threshold = self.thresholds_
+                if max_error is not None:
+                    check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
+                    threshold = promise.at(max_error)
+            return self.format_.write(self._predict_sets(X, threshold))
+        if threshold is not None:
+            raise ValueError(
+                f"threshold must be None if y had one label per row in fit, got {threshold!r}: it "
+                "follows from the promise. Pass max_error."
+            )
+        return self._write(self._answers(self._score(X), max_error, shift_weight))
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        return self._score_given(*self._read_rows(X))
+
+    def _answers(
+        self, scores: NDArray[np.float64], max_error: float | None, shift_weight: Any = None
+    ) -> NDArray[np.intp]:
+        """Return the answer for each row, -1 for none."""
+        promise: Any = self.promise_
+        chains = chains_of(scores, self.hierarchy_, self.ends_)
+        if max_error is None and shift_weight is None:
+            return chains.answers(self.thresholds_[chains.tops])
+        share, weight = self._read_promise(max_error, shift_weight, len(scores))
+        return chains.answers(promise.thresholds(chains.tops, share, weight))
+
+    def _decide(
+        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+    ) -> sparse.csr_array[np.int32]:
+        if self.format_.single_label:
+            return self._closed(self._answers(scores, None))
+        chosen = self.thresholds_ if threshold is None else threshold
+        return apply_threshold(scores, chosen, self.hierarchy_)
+
+    def _closed(self, answers: NDArray[np.intp]) -> sparse.csr_array[np.int32]:
+        """Return label sets from answers, -1 for none."""
+        given = answers[answers >= 0]
+        indptr = np.concatenate([[0], np.cumsum(answers >= 0)])
+        ones = np.ones(len(given), dtype=np.int32)
+        shape = (len(answers), self.hierarchy_.n_labels)
+        return self.hierarchy_.close(sparse.csr_array((ones, given, indptr), shape=shape))
+
+    def _write(self, answers: NDArray[np.intp]) -> Any:
+        """Return answers in the format of y."""
+        written = np.asarray(self.format_.write(self._closed(answers[answers >= 0])))
+        if (answers >= 0).all():
+            return written
+        is_text = written.dtype.kind in "UO"
+        found = np.full(
+            (len(answers), *written.shape[1:]),
+            "" if is_text else None,
+            dtype=written.dtype if is_text else object,
+        )
+        found[answers >= 0] = written
+        return found
+
+    def _read_promise(
+        self, max_error: float | None, shift_weight: Any, n: int
+    ) -> tuple[float, NDArray[np.float64] | None]:
+        """Return the share of errors, and the weights of new rows."""
+        promise: Any = self.promise_
+        if max_error is not None:
+            check_share("max_error", max_error)
+        share = self.max_error if max_error is None else max_error
+        if shift_weight is None:
+            return share, None
+        if not promise.is_weighted:
+            raise ValueError(
+                "shift_weight must be None if fit got no sample_weight_val. Omit it, or pass "
+                "weights of the calibration rows to fit."
+            )
+        weights = np.asarray(shift_weight, dtype=np.float64)
+        if weights.shape != (n,) or not (weights >= 0).all():
+            raise ValueError(
+                f"shift_weight must contain one number >= 0 per row, got shape {weights.shape} "
+                f"for {n} rows."
+            )
+        return share, weights
+
+    def _path_promise(self, method: str) -> PathPromise:
+        check_is_fitted(self)
+        if isinstance(self.promise_, SetPromise):
+            raise ValueError(
+                f"{method} requires one label or path per row in fit, got label sets. Use predict."
+            )
+        return self.promise_
+
+    def predict_sets(
+        self, X: Any, *, max_error: float | None = None, shift_weight: Any = None
+    ) -> list[tuple[Label, ...]]:
+        """Predict small sets of labels, one of which is the true label or one of its ancestors.
+
+        Ends of paths are added from the most probable one, until the promise is kept; two labels
+        too many are replaced by their closest common ancestor.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+        max_error : float, optional
+            Another share of rows without the true label than that of the constructor.
+        shift_weight : array-like of shape (n,), optional
+            As in `predict`.
+
+        Returns
+        -------
+        list of tuple
+            At most `max_labels` labels for each row; an empty tuple if nothing can be said.
+        """
+        promise = self._path_promise("predict_sets")
+        scores = self._score(X)
+        share, weight = self._read_promise(max_error, shift_weight, len(scores))
+        tops = chains_of(scores, self.hierarchy_, self.ends_).tops
+        limits = promise.thresholds(tops, share, weight, for_sets=True)
+        cover, labels = Cover(self.hierarchy_), self.hierarchy_.labels
+        ends = set_scores(scores, self.ends_, self.hierarchy_)
+        return [
+            tuple(labels[k] for k in cover.at(row, promise.max_labels, limit))
+            for row, limit in zip(ends, limits, strict=True)
+        ]
+
+    def answer_depths(self, X: Any, max_errors: Any = (0.01, 0.05, 0.1)) -> NDArray[np.float64]:
+        """Compute how specific the answers for paths would be for several promises.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+        max_errors : sequence of float
+            The promises.
+
+        Returns
+        -------
+        ndarray of shape (n_promises, depth)
+            The share of rows whose answer is at least as deep as each level of the hierarchy.
+        """
+        self._path_promise("answer_depths")
+        scores = self._score(X)
+        levels = np.append(self.hierarchy_.label_levels, 0)  # the last is that of no answer
+        deepest = np.arange(1, self.hierarchy_.depth + 1)
+        answers = [levels[self._answers(scores, share)] for share in max_errors]
+        return np.array([(found[:, None] >= deepest).mean(axis=0) for found in answers])
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "promise_" not in state:
+            return
+        promise = self.promise_
+        if isinstance(promise, SetPromise) == self.format_.single_label:
+            raise ValueError("promise_ and format_ do not fit together")
+        if np.isnan(self.thresholds_).any():
+            raise ValueError("thresholds_ must not be NaN")
+        if isinstance(promise, SetPromise):
+            for thresholds in (self.thresholds_, *promise.stored):
+                check_threshold(thresholds, self.hierarchy_)
+        elif np.isnan(promise.critical).any() or np.isnan(promise.set_critical).any():
+            raise ValueError("the scores of promise_ must not be NaN")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Raise an error if a value is not a number between 0 and 1."""
+    check_number(name, value, 0, 1)
+    if value in (0, 1):
+        raise ValueError(f"{name} must be a number between 0 and 1, got {value!r}.")
+
+
+def _read_groups(groups: Any, n: int) -> NDArray[Any] | None:
+    if groups is None:
+        return None
+    found = np.asarray(groups)
+    if found.shape != (n,):
+        raise ValueError(
+            f"groups must have one entry per row, got shape {found.shape} for {n} rows."
+        )
+    return found
+
+
+def _first_tops(hierarchy: Hierarchy) -> NDArray[np.intp]:
+    """Return a top-level label above each label, itself for top-level labels."""
+    indptr, parents = hierarchy.parent_rows
+    tops = np.arange(hierarchy.n_labels)
+    for label in np.argsort(hierarchy.label_levels, kind="stable"):
+        if indptr[label] < indptr[label + 1]:
+            tops[label] = tops[parents[indptr[label]]]
+    return tops
