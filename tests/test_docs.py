@@ -44,7 +44,7 @@ TEXTS = {
     "named_estimators_": 7,
     "nominal_tests": 2,
     "pruning_confidence": 2,
-    "random_state": 14,
+    "random_state": 15,
     "tree_": 2,
     "trees_": 2,
     "verbose": 2,

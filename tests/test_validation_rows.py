@@ -17,6 +17,7 @@ from ramify import (
     PCTClassifier,
     PCTForestClassifier,
     PCTGradientBoostingClassifier,
+    SelectiveClassifier,
     TunedThresholdClassifierCV,
     make_hierarchical_classification,
 )
@@ -51,7 +52,8 @@ def test_every_fit_has_the_parameters_of_scikit_learn():
             assert list(parameters)[-3:] == names
             assert {parameters[name].kind for name in names} == {inspect.Parameter.KEYWORD_ONLY}
             found.add(cls)
-    assert found == {type(model) for model in MODELS.values()}
+    # Its weights say how rows shift, so that more of them are not more rows.
+    assert found - {SelectiveClassifier} == {type(model) for model in MODELS.values()}
 
 
 @each_model
