@@ -85,7 +85,7 @@ class SelectiveClassifier(WrappingClassifier):
     estimator : classifier
         A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
         that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
-        fitted again; calibrate it on rows that it has not seen, with `X_val` and `y_val`.
+        fitted again.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
         y.
@@ -148,6 +148,11 @@ class SelectiveClassifier(WrappingClassifier):
     --------
     TunedThresholdClassifierCV : Thresholds that optimise a measure, without a promise.
     ramify.decision.confident_path : Paths that end at a given probability.
+
+    Notes
+    -----
+    A fitted classifier must be calibrated on rows that it has not seen: pass them as `X_val` and
+    `y_val`.
 
     Examples
     --------
