@@ -48,7 +48,9 @@ def all_or_nothing(fit: Fit) -> Fit:
         if type(self).fit is not fit_copy:  # called by an overriding fit, so part of that one
             return fit(self, *args, **kwargs)
         _check_flags(self)
-        learner = _copy_for_fit(self)
+        dropped = {} if getattr(self, "warm_start", False) else get_fitted(self)
+        learner = object.__new__(type(self))
+        vars(learner).update({k: v for k, v in vars(self).items() if k not in dropped})
         fit(learner, *args, **kwargs)
         # A single assignment: an interrupt comes before or after it.
         self.__dict__ = vars(learner)
@@ -73,11 +75,3 @@ def _check_flags(estimator: Any) -> None:
             value = getattr(estimator, name)
             if not isinstance(value, bool | np.bool_):
                 raise ValueError(f"{name} must be True or False, got {value!r}.")
-
-
-def _copy_for_fit(estimator: Any) -> Any:
-    """Return a shallow copy, without the fitted attributes unless `warm_start` is True."""
-    dropped = {} if getattr(estimator, "warm_start", False) else get_fitted(estimator)
-    copy = object.__new__(type(estimator))
-    vars(copy).update({k: v for k, v in vars(estimator).items() if k not in dropped})
-    return copy

@@ -40,6 +40,7 @@ class LabelGraph:
         aliases: Mapping[Label, Label] | None = None,
     ) -> None:
         self.labels: tuple[Label, ...] = tuple(labels)
+        self.n_labels = len(self.labels)
         self.parent_rows: Rows = (
             _frozen(np.array(parent_rows[0], dtype=np.int64)),
             _frozen(np.array(parent_rows[1], dtype=np.int32)),
@@ -59,7 +60,7 @@ class LabelGraph:
                 f"labels must be distinct with one row of parents each, got {len(self.labels)} "
                 f"labels, {len(self.position)} of them distinct, and {len(indptr) - 1} rows."
             )
-        owners = np.repeat(np.arange(len(self.labels)), np.diff(indptr))
+        owners = np.repeat(np.arange(self.n_labels), np.diff(indptr))
         if len(owners) != len(indices) or (indices < 0).any() or (indices >= owners).any():
             raise ValueError(
                 "parent_rows must contain positions of labels that come before the child. Use "
@@ -86,11 +87,6 @@ class LabelGraph:
 
     def __hash__(self) -> int:
         return self._hash
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels, without the root."""
-        return len(self.labels)
 
     def index(self, label: Label) -> int:
         """Return the position of a label or alias."""
