@@ -31,7 +31,8 @@ def test_a_row_is_found_by_its_identifier_or_number(row: str, model: Path, table
     result = run("explain", model, table, "--row", row)
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    assert lines[:3] == [f"row {row}: bird/owl", "  1.000  bird", "  1.000  bird/owl"]
+    title = row if row == "P25" else "25, counted from 0 (site P25)"
+    assert lines[:3] == [f"row {title}: bird/owl", "  1.000  bird", "  1.000  bird/owl"]
     assert "width > 1.5?  yes: width = 2  → 10 rows" in lines
 
 

@@ -107,3 +107,18 @@ def test_a_model_file_with_other_content_is_refused(tmp_path: Path) -> None:
         remembered_performance(path, tree.hierarchy_)
     save_with_settings(tree, path, {})
     assert remembered_performance(path, tree.hierarchy_) is None
+
+
+def test_evaluate_recognises_the_training_rows(table: Path) -> None:
+    out = table.with_name("m.ramify")
+    assert run("train", table, "-t", "kind", "--folds", 3, "-o", out).exit_code == 0
+    told = run("evaluate", out, table, "--json")
+    assert json.loads(told.stdout)["of_training"] is True
+    words = " ".join(told.stderr.split())
+    assert "these are the rows that the model was trained on" in words
+    assert "In 3-fold cross-validation: pooled AU(PRC) 0." in words
+    part = table.with_name("part.csv")
+    part.write_text("\n".join(table.read_text("utf-8").splitlines()[:-1]), "utf-8")
+    told = run("evaluate", out, part, "--json")
+    assert json.loads(told.stdout)["of_training"] is False
+    assert "trained on" not in told.stderr

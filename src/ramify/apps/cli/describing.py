@@ -13,6 +13,7 @@ import numpy as np
 from ramify._messages import counted
 from ramify.apps.cli.evaluating import EvaluationSummary
 from ramify.apps.cli.training import TrainingSummary
+from ramify.inspection.page.performance import TITLES
 from ramify.io.tables import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.model_selection import ModelChoice
@@ -28,11 +29,6 @@ __all__ = [
 
 _N_IMPORTANT = 10
 _UNDEFINED = "undefined"
-_WORDS = {
-    "pooled_auprc": "pooled AU(PRC)",
-    "mean_auprc": "mean AUPRC",
-    "hierarchical_f1": "hierarchical F1",
-}
 
 
 def data_facts(data: Table) -> dict[str, Any]:
@@ -158,7 +154,7 @@ def _print_choice(console: Any, choice: ModelChoice) -> None:
     table = RichTable(
         title=f"Models compared on {folds} in {choice.seconds:.1f} s", title_justify="left"
     )
-    for name in ("model", _WORDS[choice.scoring], "± sd", "s per fold", "note"):
+    for name in ("model", TITLES[choice.scoring], "± sd", "s per fold", "note"):
         table.add_column(name, justify="left" if name in ("model", "note") else "right")
     for trial in choice.trials:
         mean, sd = trial.mean(choice.scoring), trial.sd(choice.scoring)
@@ -188,7 +184,7 @@ def _print_scores(console: Any, summary: TrainingSummary) -> None:
     for measure, values in summary.scores.items():
         known = [value for value in values if not isnan(value)]
         table.add_row(
-            _WORDS[measure],
+            TITLES[measure],
             f"{mean(known):.3f}" if known else _UNDEFINED,
             f"{stdev(known):.3f}" if len(known) > 1 else "",
             _UNDEFINED if isnan(baseline := summary.baseline[measure]) else f"{baseline:.3f}",
@@ -228,7 +224,9 @@ def _print_importances(console: Any, importances: list[tuple[str, float]]) -> No
         console.print(f"  {name:<{width}}  {share:5.1%}  {bar}", highlight=False, markup=False)
 
 
-def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str, Any]:
+def evaluation_facts(
+    summary: EvaluationSummary, files: list[Path], *, of_training: bool
+) -> dict[str, Any]:
     """Return the result of an evaluation as a dict for JSON."""
     figures = [
         {**row, "value": None if np.isnan(row["value"]) else row["value"]}
@@ -236,6 +234,7 @@ def evaluation_facts(summary: EvaluationSummary, files: list[Path]) -> dict[str,
     ]
     return {
         "data": data_facts(summary.data),
+        "of_training": of_training,
         "threshold": summary.threshold,
         "measures": figures,
         "files": [str(file) for file in files],

@@ -55,8 +55,17 @@ def evaluate(
     from rich.console import Console
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
-    from ramify.apps.cli.evaluating import evaluate_model, read_known_labels, write_evaluation
-    from ramify.apps.predicting import load_classifier, remembered_settings
+    from ramify.apps.cli.evaluating import (
+        count_rows,
+        evaluate_model,
+        read_known_labels,
+        write_evaluation,
+    )
+    from ramify.apps.predicting import (
+        load_classifier,
+        remembered_performance,
+        remembered_settings,
+    )
     from ramify.apps.reading.any_file import check_has_ids
 
     has_model = is_zipfile(model)
@@ -78,10 +87,18 @@ def evaluate(
     check_has_ids(table, annotations.id_column)
     for note in table.notes:
         say(f"Note: {note}")
+    known = remembered_performance(model, fitted.hierarchy_)
+    of_training = known is not None and known.is_of(*count_rows(table))
+    if of_training:
+        tested = f" In {known.words()}." if known is not None and known.n_folds else ""
+        say(
+            "Note: these are the rows that the model was trained on, so that the figures are too "
+            f"good for others.{tested}"
+        )
     summary = evaluate_model(fitted, table, threshold=threshold)
     written = [] if out is None else write_evaluation(out, fitted, summary)
     if as_json:
-        print_json(evaluation_facts(summary, written))
+        print_json(evaluation_facts(summary, written, of_training=of_training))
     else:
         print_evaluation(Console(), summary, written)
 

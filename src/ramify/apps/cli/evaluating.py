@@ -26,6 +26,7 @@ from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_lab
 
 __all__ = [
     "EvaluationSummary",
+    "count_rows",
     "evaluate_model",
     "keep_known_labels",
     "read_known_labels",
@@ -59,6 +60,12 @@ def evaluate_model(
     predicted = label_sets(model, X, threshold)
     figures = evaluate(truth, scores, model.hierarchy_, y_pred=predicted)
     return EvaluationSummary(data, scores, predicted, threshold, figures)
+
+
+def count_rows(data: Table) -> tuple[int, NDArray[np.int64]]:
+    """Return the number of labelled rows, and of rows with each label."""
+    Y = labels_of(data)
+    return Y.shape[0], np.bincount(Y.indices, minlength=Y.shape[1])
 
 
 def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[Label]]:

@@ -219,20 +219,28 @@ def explain(
     options = settings.unlabelled(files.limits())
     table = read_for(fitted, data, options, labelled=False)
     check_has_ids(table, id_column)
-    place = _find_row(row, row_names(fitted, data, options, table), table, data)
+    ids_of_rows = row_names(fitted, data, options, table)
+    place = _find_row(row, ids_of_rows, table, data)
     X = features_for(fitted, table)
     x = X.iloc[[place]] if hasattr(X, "iloc") else X[[place]]
     # A data frame defines its categories; an array does not.
     categories = None if hasattr(X, "columns") else table.categories
     found = explain_row(shown.model, x, categories=categories)
     (labels,) = label_cells(fitted, label_sets(fitted, x, None), "; ")
-    typer.echo(f"row {row}: {labels or 'no label'}")
+    typer.echo(f"row {_row_title(row, place, ids_of_rows)}: {labels or 'no label'}")
     names, scores = fitted.predict_top(x, min(_LIKELY, fitted.hierarchy_.n_labels), labels="all")
     for name, score in zip(names[0], scores[0], strict=True):
         if score > 0:
             typer.echo(f"  {score:.3f}  {name}")
     say_member(shown)
     typer.echo(f"\n{found.to_text(labels=label or None)}", nl=False)
+
+
+def _row_title(row: str, place: int, ids: Any) -> str:
+    """Return the name of a row; both its number and its identifier if it was given by number."""
+    if ids is None or str(ids.iloc[place]) == row:
+        return row
+    return f"{row}, counted from 0 ({ids.name} {ids.iloc[place]})"
 
 
 def _find_row(row: str, names: Any, table: Table, data: Path) -> int:

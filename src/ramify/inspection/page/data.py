@@ -16,7 +16,7 @@ from ramify._validation import check_same_length
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
-from ramify.inspection.page.performance import COUNTS, Performance, measure_rows
+from ramify.inspection.page.performance import COUNTS, TITLES, Performance, measure_rows
 from ramify.inspection.related_labels import relate_labels
 from ramify.inspection.rulesets.extraction import root_prior
 from ramify.inspection.summary import ModelSummary, TreeSummary, read_tree_rows
@@ -235,7 +235,7 @@ def describe_rows(
             scores = scores if whole is model else np.asarray(whole.predict_proba(X))
             shares = _label_shares(summary, trained, Y)
             own = measure_rows(Y, scores, chosen, model.hierarchy_, shares)
-            if _are_of_training(own, trained):
+            if trained is not None and trained.is_of(own.n_rows, own.label_rows):
                 found["dataName"] += " of training, so that it is too good for others"
             return found | {"answers": describe_answers(own, trained, given.source)}
     if trained is not None and not of_sets:
@@ -254,11 +254,6 @@ def _label_shares(
     return np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
 
 
-_MEASURES = {
-    "pooled_auprc": "pooled AU(PRC)",
-    "mean_auprc": "mean AUPRC",
-    "hierarchical_f1": "hierarchical F1",
-}
 _TOO_GOOD = "the scores are too good for other rows."
 
 
@@ -269,7 +264,7 @@ def describe_answers(
     found = []
     tested = trained is not None and trained.n_folds > 0
     if own is not None:
-        seen = _are_of_training(own, trained)
+        seen = trained is not None and trained.is_of(own.n_rows, own.label_rows)
         note = None
         if seen:
             note = f"The model was trained on these rows: {_TOO_GOOD}"
@@ -284,15 +279,6 @@ def describe_answers(
     return found
 
 
-def _are_of_training(own: Performance, trained: Performance | None) -> bool:
-    """Return whether rows have the number and the labels of the training rows."""
-    return (
-        trained is not None
-        and own.n_rows == trained.n_rows
-        and bool((own.label_rows == trained.label_rows).all())
-    )
-
-
 def _describe_answer(performance: Performance, about: str, note: str | None) -> dict[str, Any]:
     def figure(values: Mapping[str, float], name: str) -> float | None:
         value = _finite(values.get(name))
@@ -304,8 +290,7 @@ def _describe_answer(performance: Performance, about: str, note: str | None) -> 
         "about": about,
         "note": note,
         "measures": [
-            [title, figure(values, name), figure(baseline, name)]
-            for name, title in _MEASURES.items()
+            [title, figure(values, name), figure(baseline, name)] for name, title in TITLES.items()
         ],
         "counts": counts and {name: getattr(counts, name).tolist() for name in COUNTS},
     }

@@ -16,10 +16,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 
-__all__ = ["COUNTS", "MEASURES", "LabelCounts", "Performance", "measure", "measure_rows"]
+__all__ = ["COUNTS", "MEASURES", "TITLES", "LabelCounts", "Performance", "measure", "measure_rows"]
 
 MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 _MOST_ROWS = 2**53  # whole numbers that JSON keeps
+TITLES = {
+    "pooled_auprc": "pooled AU(PRC)",
+    "mean_auprc": "mean AUPRC",
+    "hierarchical_f1": "hierarchical F1",
+}
 COUNTS = ("rows", "predicted", "right")
 
 
@@ -54,6 +59,15 @@ class Performance:
     baseline: Mapping[str, float]
     label_rows: NDArray[np.int64]  # number of rows with each label
     counts: LabelCounts | None  # None if the label sets of test rows were not kept
+
+    def is_of(self, n_rows: int, label_rows: NDArray[np.int64]) -> bool:
+        """Return whether rows have the number and the labels of the rows measured."""
+        return n_rows == self.n_rows and bool((label_rows == self.label_rows).all())
+
+    def words(self) -> str:
+        """Return the scores of the cross-validation in words."""
+        values = (f"{TITLES[name]} {value:.3f}" for name, value in self.values.items())
+        return f"{self.n_folds}-fold cross-validation: {', '.join(values)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content as JSON."""
