@@ -61,7 +61,7 @@ def test_rows_with_missing_values_are_counted():
     tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "b", "b", "b"])
     node = summarise(tree).trees[0].nodes[0]
     assert (node.n_samples, node.n_unknown) == (5, 1)
-    assert "x0 > 2.5?  5 rows ± 1 missing" in export_text(tree)
+    assert "x0 > 2.5?  5 rows, 1 missing" in export_text(tree)
 
 
 def test_depth_limit_counts_hidden_tests():
@@ -158,7 +158,7 @@ def test_leaves_of_divided_rows_show_their_weight() -> None:
     X = [[0.0, 1.0], [1.0, np.nan], [np.nan, 2.0], [np.nan, 3.0], [4.0, 1.0], [5.0, 2.0]]
     tree = PCTClassifier(max_depth=1).fit(X, ["a", "a", "a", "b", "b", "b"])
     lines = export_text(tree).splitlines()
-    assert lines[0] == "x0 > 2.5?  6 rows ± 2 missing"
+    assert lines[0] == "x0 > 2.5?  6 rows, 2 missing"
     assert [line for line in lines if "weight" in line] == [
         "├─ yes: 4 rows, weight 3",
         "└─ no: 4 rows, weight 3",

@@ -77,7 +77,7 @@ def export_text(
     Returns
     -------
     str
-        The report. Thresholds have as many digits as necessary. "± 3 missing" is the number of
+        The report. Thresholds have as many digits as necessary. ", 3 missing" is the number of
         training rows whose value was missing and which were divided among all branches.
 
     Examples
@@ -147,7 +147,7 @@ class _Writer:
             yield _Line(f"{lead}{rows_of(node)}{more}")
             yield from _leaf_lines(self.tree, node, below, self.choice)
             return
-        missing = f" ± {node.n_unknown} missing" if node.n_unknown else ""
+        missing = f", {node.n_unknown:,} missing" if node.n_unknown else ""
         yield _Line(f"{lead}{node.test.question}?  {rows_of(node)}{missing}")
         for branch, child in enumerate(node.children):
             last = branch == len(node.children) - 1
