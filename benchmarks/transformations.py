@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.clus import BUILD, describe_machine
 from benchmarks.problems import generate
 from benchmarks.trees import print_table
-from ramify import BinaryRelevance, LabelPowerset, MLkNN, RAkEL
+from ramify import BinaryRelevance, LabelPowerset, MLkNN, PCTClassifier, RAkEL
 
 NEEDED = 20.0
 METHODS = ("MLkNN", "BR", "LP", "RAkEL")
@@ -90,7 +90,7 @@ def run_ramify(method: str, rows: Rows) -> Any:
     X, Y, new = rows
     models = {
         "MLkNN": MLkNN(),
-        "BR": BinaryRelevance(),
+        "BR": BinaryRelevance(PCTClassifier()),
         "LP": LabelPowerset(),
         "RAkEL": RAkEL(random_state=0),
     }

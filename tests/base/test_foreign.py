@@ -97,7 +97,7 @@ def test_predictions_are_used_without_predict_proba(exclusive: bool) -> None:
         (KNeighborsClassifier(), "KNeighborsClassifier"),
         (PCTClassifier(), None),
         (MLkNN(), "MLkNN"),
-        (PerEdgeClassifier(), None),
+        (PerEdgeClassifier(PCTClassifier()), None),
         (PerEdgeClassifier(estimator=LogisticRegression()), None),
         (PerEdgeClassifier(estimator=KNeighborsClassifier()), "KNeighborsClassifier"),
         (HierarchicalBaggingClassifier(estimator=PerEdgeClassifier(estimator=MLkNN())), "MLkNN"),

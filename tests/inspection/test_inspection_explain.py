@@ -87,7 +87,9 @@ def test_text_of_tree_and_forest():
 
 def test_local_architectures_are_explained_model_by_model():
     X = [[0.0], [1.0], [2.0]]
-    model = PerEdgeClassifier(hierarchy=TREE).fit(X, [["a/x/p"], ["a/x/q"], ["b/z"]])
+    model = PerEdgeClassifier(PCTClassifier(), hierarchy=TREE).fit(
+        X, [["a/x/p"], ["a/x/q"], ["b/z"]]
+    )
     with pytest.raises(
         ValueError, match=r"sum or mean of its trees, got PerEdgeClassifier\. Explain one"
     ):

@@ -87,7 +87,7 @@ def test_nothing_in_the_data_ends_the_script(tmp_path):
 def test_small_trees_of_local_models_are_on_the_page(tmp_path):
     X = np.arange(12.0)[:, np.newaxis]
     y = [["a/x/p"]] * 2 + [["a/y"]] * 2 + [["b/z"]] * 8
-    model = PerEdgeClassifier(hierarchy=TREE).fit(X, y)
+    model = PerEdgeClassifier(PCTClassifier(), hierarchy=TREE).fit(X, y)
     data = data_of(explore(model, X, y, tmp_path / "p.html"))
     assert [tree["name"] for tree in data["trees"]][:2] == ["a", "a → a/x"]
     position = TREE.index("a/x")

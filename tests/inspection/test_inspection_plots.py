@@ -90,7 +90,7 @@ def test_missing_values_are_shown_where_they_matter():
 def test_trees_of_few_labels_show_them_all():
     X = np.arange(12.0)[:, np.newaxis]
     y = [["a/x/p"]] * 2 + [["a/y"]] * 2 + [["b/z"]] * 8
-    text = export_svg(PerEdgeClassifier(hierarchy=TREE).fit(X, y))
+    text = export_svg(PerEdgeClassifier(PCTClassifier(), hierarchy=TREE).fit(X, y))
     assert "no label from" not in text
     assert "a → a/x" in text
 
@@ -124,7 +124,8 @@ def test_matplotlib_draws_boxes_bars_and_texts():
     assert plot_tree(animal_tree(), ax=small) is small
     assert max(text.get_fontsize() for text in small.texts) < 9
     plot_tree(
-        PerEdgeClassifier(hierarchy=TREE).fit([[0.0], [1.0]], [["a/y"], ["b/z"]]), max_trees=3
+        PerEdgeClassifier(PCTClassifier(), hierarchy=TREE).fit([[0.0], [1.0]], [["a/y"], ["b/z"]]),
+        max_trees=3,
     )
     pyplot.close("all")
 

@@ -85,16 +85,16 @@ def test_small_trees_of_local_models_have_titles():
     hierarchy = Hierarchy.from_paths(["a/x", "a/y", "b"])
     X = np.arange(12.0)[:, np.newaxis]
     y = [["a/x"]] * 4 + [["a/y"]] * 4 + [["b"]] * 4
-    text = export_text(PerEdgeClassifier(hierarchy=hierarchy).fit(X, y))
+    text = export_text(PerEdgeClassifier(PCTClassifier(), hierarchy=hierarchy).fit(X, y))
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         "# a",
         "# a → a/x",
         "# a → a/y",
         "# b",
     ]
-    assert export_text(PerNodeClassifier(hierarchy=hierarchy).fit(X, y), max_trees=1).endswith(
-        "… 3 more trees\n"
-    )
+    assert export_text(
+        PerNodeClassifier(PCTClassifier(), hierarchy=hierarchy).fit(X, y), max_trees=1
+    ).endswith("… 3 more trees\n")
 
 
 def test_forest_shows_ten_trees():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ramify import BinaryRelevance, Hierarchy
+from ramify import BinaryRelevance, Hierarchy, PCTClassifier
 from ramify.labels import flatten_level, read_labels
 from tests.support.local_cases import make_data
 
@@ -32,7 +32,7 @@ def test_labels_that_no_row_has_are_left_out():
 def test_classifiers_take_it_as_it_is():
     data = make_data()
     Y, flat = flatten_level(data.y, data.hierarchy, 1)
-    model = BinaryRelevance(hierarchy=flat).fit(data.X, Y)
+    model = BinaryRelevance(PCTClassifier(), hierarchy=flat).fit(data.X, Y)
     assert list(model.classes_) == list(flat.labels)
 
 

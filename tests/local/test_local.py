@@ -384,10 +384,11 @@ def test_other_classifiers_get_sparse_features_unchanged() -> None:
 
 def test_trees_use_nominal_columns_of_data_frames() -> None:
     data = make_data(n_nominal=2, missing_share=0.05, as_frame=True)
-    model = PerEdgeClassifier(hierarchy=data.hierarchy).fit(data.X, data.y)
+    tree = PCTClassifier()
+    model = PerEdgeClassifier(tree, hierarchy=data.hierarchy).fit(data.X, data.y)
     coded = make_data(n_nominal=2, missing_share=0.05, as_frame=False)
     nominal = [name in coded.categories for name in coded.feature_names]
-    twin = PerEdgeClassifier(hierarchy=coded.hierarchy, categorical_features=nominal).fit(
+    twin = PerEdgeClassifier(tree, hierarchy=coded.hierarchy, categorical_features=nominal).fit(
         coded.X, coded.y
     )
     np.testing.assert_array_equal(model.predict_proba(data.X), twin.predict_proba(coded.X))

@@ -41,7 +41,7 @@ every_base = pytest.mark.parametrize("estimator", BASES, ids=lambda e: type(e)._
 every_kind = pytest.mark.parametrize(
     "model",
     [
-        BinaryRelevance(),
+        BinaryRelevance(PCTClassifier()),
         BinaryRelevancePlus(),
         LabelPowerset(),
         RAkEL(random_state=0),
@@ -117,7 +117,7 @@ def test_label_powerset_supports_more_labels_than_an_integer_has_bits():
 
 def test_trees_of_binary_relevance_are_trees_of_single_labels():
     X, Y, rows = make_flat(1)
-    model = BinaryRelevance().fit(X, Y)
+    model = BinaryRelevance(PCTClassifier()).fit(X, Y)
     for label in range(Y.shape[1]):
         alone = PCTClassifier().fit(X, sparse.csr_array(Y[:, [label]])).predict_proba(rows)
         np.testing.assert_array_equal(model.predict_proba(rows)[:, [label]], alone)
@@ -249,7 +249,8 @@ def test_weighted_rows_are_equivalent_to_repeated_rows():
     weights = np.random.default_rng(0).integers(0, 3, len(X))
     again = np.repeat(np.arange(len(X)), weights)
     alone = RAkEL(random_state=0, n_groups=1)  # with labels in no group
-    for model in (BinaryRelevance(), BinaryRelevancePlus(), LabelPowerset(), alone):
+    trees = BinaryRelevance(PCTClassifier())
+    for model in (trees, BinaryRelevancePlus(), LabelPowerset(), alone):
         found = clone(model).fit(X, Y, sample_weight=weights).predict_proba(rows)
         expected = clone(model).fit(X[again], Y[again]).predict_proba(rows)
         np.testing.assert_allclose(found, expected, atol=1e-12)

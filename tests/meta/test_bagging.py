@@ -61,7 +61,7 @@ def test_max_samples_is_a_number_or_a_share() -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
-        PerEdgeClassifier(),
+        PerEdgeClassifier(PCTClassifier()),
         PerEdgeClassifier(estimator=KNeighborsClassifier(3)),  # without sample_weight
         PerParentClassifier(estimator=LogisticRegression()),
         PerEdgeClassifier(estimator=PerEdgeClassifier(estimator=KNeighborsClassifier(3))),
@@ -153,7 +153,7 @@ def test_ensembles_of_architectures_and_at_edges_beat_single_trees() -> None:
     train, test = slice(0, 200), slice(200, 400)
     quality = {}
     for name, model in {
-        "trees": PerEdgeClassifier(),
+        "trees": PerEdgeClassifier(PCTClassifier()),
         "at edges": PerEdgeClassifier(estimator=PCTBaggingClassifier(n_estimators=15)),
         "of architectures": HierarchicalBaggingClassifier(n_estimators=15),
     }.items():

@@ -102,7 +102,9 @@ def test_real_members_stay_coherent(dag_share, form):
     X = sparse.csr_array(X) if form == "sparse" else X
     options = {"sample_weight": np.arange(80) % 4} if form == "weighted" else {}
     vote = HierarchicalVotingClassifier(
-        [*members(), ("edges", PerEdgeClassifier())], hierarchy=data.hierarchy, weights=[1, 2, 4]
+        [*members(), ("edges", PerEdgeClassifier(PCTClassifier()))],
+        hierarchy=data.hierarchy,
+        weights=[1, 2, 4],
     ).fit(X, data.y, **options)
     scores = vote.predict_proba(X)
     assert is_coherent(scores, data.hierarchy)

@@ -21,9 +21,9 @@ import ramify
 ESTIMATORS = {
     "forest": "PCTForestClassifier(n_estimators=60, n_jobs=2)",
     "tree": "PCTClassifier(n_jobs=2)",
-    "bagging": "HierarchicalBaggingClassifier(PerEdgeClassifier(), n_estimators=8, n_jobs=2)",
+    "bagging": "HierarchicalBaggingClassifier(n_estimators=8, n_jobs=2)",
     "nested": "HierarchicalBaggingClassifier(PCTForestClassifier(n_jobs=2), n_jobs=2)",
-    "edges": "PerEdgeClassifier(n_jobs=2)",
+    "edges": "PerEdgeClassifier(PCTClassifier(), n_jobs=2)",
     "brdt": "BRDTClassifier(n_jobs=2)",
     "gradient boosting": "PCTGradientBoostingClassifier(max_iter=100, n_jobs=2)",
     "boosting": "AdaBoostMHClassifier(n_estimators=200, n_jobs=2)",

@@ -16,7 +16,18 @@ QUICK = {"n_estimators": 3, "cv": 2, "random_state": 0}
 
 # Parameters that a class requires, or without which it learns nothing or too slowly.
 REQUIRED: dict[str, dict[str, Any]] = {
-    "CalibratedHierarchicalClassifier": {"estimator": ramify.PCTClassifier(random_state=0)},
+    **{
+        name: {"estimator": ramify.PCTClassifier(random_state=0)}
+        for name in (
+            "BinaryRelevance",
+            "CalibratedHierarchicalClassifier",
+            "FlatClassifier",
+            "PerEdgeClassifier",
+            "PerLevelClassifier",
+            "PerNodeClassifier",
+            "PerParentClassifier",
+        )
+    },
     "HierarchicalVotingClassifier": {
         "estimators": [
             ("tree", ramify.PCTClassifier(random_state=0)),

@@ -10,6 +10,7 @@ import pytest
 from ramify import (
     FlatClassifier,
     Hierarchy,
+    PCTClassifier,
     PerEdgeClassifier,
     PerLevelClassifier,
     PerNodeClassifier,
@@ -19,12 +20,12 @@ from ramify import (
 from ramify.local.problems import POLICIES
 
 ARCHITECTURES = [
-    PerEdgeClassifier(),
-    *(PerNodeClassifier(policy=policy) for policy in POLICIES),
-    PerParentClassifier(),
-    PerLevelClassifier(),
-    FlatClassifier(),
-    FlatClassifier(labels="all"),
+    PerEdgeClassifier(PCTClassifier()),
+    *(PerNodeClassifier(PCTClassifier(), policy=policy) for policy in POLICIES),
+    PerParentClassifier(PCTClassifier()),
+    PerLevelClassifier(PCTClassifier()),
+    FlatClassifier(PCTClassifier()),
+    FlatClassifier(PCTClassifier(), labels="all"),
 ]
 every_architecture = pytest.mark.parametrize("model", ARCHITECTURES, ids=str)
 

@@ -23,16 +23,21 @@ from ramify.data.features import given_features, read_features
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel, Queries, learn_all
 from ramify.local.linear import LinearColumns
+from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.problems import ROOT, LabelRows, LocalProblem
 from ramify.local.trees import make_learner, name_linear, name_tree
 from ramify.local.walking import StepsDown, predict_paths
-from ramify.trees.classifier import PCTClassifier
+from ramify.trees.forests import PCTForestClassifier
 from ramify.trees.tree_data import LabelTargets, TreeData
 
 __all__ = [
     "LocalArchitecture",
     "LocalClassifier",
 ]
+
+
+N_TREES = 50
+"""The number of trees of a local model of dense rows, if `estimator` is None."""
 
 
 class LocalClassifier(HierarchicalClassifier):
@@ -92,8 +97,8 @@ class LocalClassifier(HierarchicalClassifier):
         """Learn the models and set `local_models_`."""
 
     @abstractmethod
-    def _local_estimator(self) -> Any:
-        """Return the estimator whose clones are the local models."""
+    def _local_estimator(self, data: TreeData | None = None) -> Any:
+        """Return the estimator whose clones are the local models; before `fit`, of the data."""
 
     @abstractmethod
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -175,7 +180,7 @@ class LocalClassifier(HierarchicalClassifier):
         return answers
 
     def _queries(self, X: Any, given: Any) -> Queries:
-        clus = bool(getattr(self._local_estimator(), "clus_compat", False))
+        clus = bool(getattr(getattr(self, "estimator", None), "clus_compat", False))
         columns = getattr(self, "columns_", None)
         return Queries(X, given, self._targets(), clus=clus, columns=columns)
 
@@ -218,7 +223,7 @@ class LocalArchitecture(LocalClassifier):
 
     def _make_learner(self, data: TreeData) -> Learner:
         """Return the learner of the problems."""
-        return make_learner(self._local_estimator(), data, self._targets())
+        return make_learner(self._local_estimator(data), data, self._targets())
 
     def _learn_local(self, data: TreeData) -> None:
         problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights))
@@ -267,8 +272,17 @@ class LocalArchitecture(LocalClassifier):
             n_jobs=self.n_jobs,
         )
 
-    def _local_estimator(self) -> Any:
-        return PCTClassifier() if self.estimator is None else self.estimator
+    def _local_estimator(self, data: TreeData | None = None) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        is_linear = hasattr(self, "columns_") if data is None else sparse.issparse(data.X)
+        return self._default_estimator(is_linear=is_linear)
+
+    def _default_estimator(self, *, is_linear: bool) -> Any:
+        """Return what is fitted if `estimator` is None; `is_linear` for sparse X."""
+        if is_linear:
+            return LinearClassifier()
+        return PCTForestClassifier(n_estimators=N_TREES, random_state=0)
 
 
 class LocalEstimators(Mapping[Any, Any]):

@@ -20,6 +20,7 @@ from ramify.local.classifiers import FlatClassifier
 from ramify.local.label_features import LabelledLearner, join_labels
 from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
+from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import TreeData
 
 __all__ = [
@@ -38,8 +39,9 @@ class BinaryRelevance(FlatClassifier):
     ----------
     estimator : estimator, optional
         The classifier to fit for each label: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -200,6 +202,9 @@ class BinaryRelevancePlus(LocalArchitecture):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _default_estimator(self, *, is_linear: bool) -> Any:
+        return PCTClassifier()
+
     def _learn_local(self, data: TreeData) -> None:
         data = replace(data, given=given_features(data.X, data.X))  # arrays even for data frames
         self.first_ = self._make_first()
@@ -208,7 +213,8 @@ class BinaryRelevancePlus(LocalArchitecture):
 
     def _make_first(self) -> BinaryRelevance:
         """Return the unfitted first stage with the input attributes of this classifier."""
-        first = BinaryRelevance(**self.get_params(deep=False))
+        settings = self.get_params(deep=False) | {"estimator": self._local_estimator()}
+        first = BinaryRelevance(**settings)
         copy_input_attributes(self, first)
         return first
 

@@ -266,7 +266,7 @@ class BRDTClassifier(LocalClassifier):
         self.relation_models_ = dict(zip(names, learnt.relations, strict=True))
         self.local_models_ = {names[label]: model for label, model in learnt.models.items()}
 
-    def _local_estimator(self) -> PCTClassifier:
+    def _local_estimator(self, data: TreeData | None = None) -> PCTClassifier:
         return self._tree(self.prune_trees)
 
     def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -48,8 +48,9 @@ class PerEdgeClassifier(LocalArchitecture):
     ----------
     estimator : estimator, optional
         The classifier to fit for each edge: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -147,8 +148,9 @@ class PerNodeClassifier(LocalArchitecture):
     ----------
     estimator : estimator, optional
         The classifier to fit for each label: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -207,10 +209,10 @@ class PerNodeClassifier(LocalArchitecture):
 
     Examples
     --------
-    >>> from ramify import PerNodeClassifier
+    >>> from ramify import PCTClassifier, PerNodeClassifier
     >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
-    >>> model = PerNodeClassifier(policy="siblings").fit(X, y)
+    >>> model = PerNodeClassifier(PCTClassifier(), policy="siblings").fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
     >>> model.named_estimators_["animal/cat"].get_n_leaves()
@@ -275,8 +277,9 @@ class PerParentClassifier(LocalArchitecture):
     ----------
     estimator : estimator, optional
         The classifier to fit for each parent: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -370,8 +373,9 @@ class PerLevelClassifier(LocalArchitecture):
     ----------
     estimator : estimator, optional
         The classifier to fit for each level: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -463,8 +467,9 @@ class FlatClassifier(LocalArchitecture):
     ----------
     estimator : estimator, optional
         The classifier to fit for each label: any scikit-learn compatible classifier or one of
-        ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
-        are used as probabilities of 0 or 1.
+        ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
+        `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
+        as probabilities of 0 or 1.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.

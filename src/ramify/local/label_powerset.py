@@ -22,6 +22,8 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
 from ramify.local.learning import LocalModel
 from ramify.local.problems import LabelRows, LocalProblem
+from ramify.trees.classifier import PCTClassifier
+from ramify.trees.tree_data import TreeData
 
 __all__ = [
     "LabelPowerset",
@@ -50,6 +52,9 @@ class LabelSetClassifier(LocalArchitecture):
             Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_sets")
         ),
     }
+
+    def _default_estimator(self, *, is_linear: bool) -> Any:
+        return PCTClassifier()
 
     def _learn_sets(
         self, rows: LabelRows, groups: Sequence[NDArray[np.int64]]
@@ -207,8 +212,8 @@ class LabelPowerset(LabelSetClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _local_estimator(self) -> Any:
-        estimator = super()._local_estimator()
+    def _local_estimator(self, data: TreeData | None = None) -> Any:
+        estimator = super()._local_estimator(data)
         if self.n_jobs is None or not hasattr(estimator, "n_jobs"):
             return estimator
         return clone(estimator).set_params(n_jobs=self.n_jobs)

@@ -29,6 +29,7 @@ from ramify._validation import check_classifier, check_number
 from ramify.data.features import given_features
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerEdgeClassifier
+from ramify.trees.classifier import PCTClassifier
 from ramify.trees.sampling import check_max_samples, count_draws
 
 __all__ = ["HierarchicalBaggingClassifier"]
@@ -47,7 +48,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
     Parameters
     ----------
     estimator : estimator, optional
-        A classifier of ramify. If None, `PerEdgeClassifier` is used.
+        A classifier of ramify. If None, ``PerEdgeClassifier(PCTClassifier())`` is used.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -87,11 +88,11 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
 
     Examples
     --------
-    >>> from ramify import HierarchicalBaggingClassifier, PerEdgeClassifier
+    >>> from ramify import HierarchicalBaggingClassifier, PCTClassifier, PerEdgeClassifier
     >>> X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     >>> y = ["animal/cat", "animal/cat", "animal/dog", "plant"]
     >>> model = HierarchicalBaggingClassifier(
-    ...     PerEdgeClassifier(), n_estimators=20, random_state=0
+    ...     PerEdgeClassifier(PCTClassifier()), n_estimators=20, random_state=0
     ... ).fit(X, y)
     >>> model.predict([[1.5, 0.0], [4.0, 1.0]])
     array(['animal/cat', 'plant'], dtype='<U10')
@@ -142,7 +143,7 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
             )
 
     def _member(self) -> Any:
-        return PerEdgeClassifier() if self.estimator is None else self.estimator
+        return PerEdgeClassifier(PCTClassifier()) if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalBaggingClassifier:
         """Fit the members.
