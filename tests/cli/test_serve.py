@@ -303,6 +303,29 @@ def test_dates_and_times_are_read_as_in_training() -> None:
             assert message in answer.json()["error"]
 
 
+def test_dates_are_read_in_the_notation_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        f"{1 + k % 28:02d}/{1 + k % 12:02d}/2024;{'a' if k % 12 < 6 else 'b'}" for k in range(60)
+    ]
+    table, model = tmp_path / "d.csv", tmp_path / "m.ramify"
+    table.write_text("\n".join(["day;kind", *rows]) + "\n", "utf-8")
+    trained = run("train", table, "-t", "kind", "-m", "tree", "--folds", 0, "-o", model)
+    assert trained.exit_code == 0, trained.output
+    made = []
+    monkeypatch.setattr("ramify.apps.serving.make_app", lambda _, **given: made.append(given))
+    monkeypatch.setattr("ramify.apps.web_server.run_server", lambda *_: None)
+    assert run("serve", model, "--port", 0).exit_code == 0
+    served = ServedModel(ramify.load(model), max_rows=10, max_values=100, dates=made[0]["dates"])
+    request = {"rows": [["05/11/2024"], ["2024-11-05"], ["05/03/2024"]]}
+    found = json.loads(b"".join(served.predict(request)))["predictions"]
+    assert found == [["b"], ["b"], ["a"]]
+    unknown = ServedModel(ramify.load(model), max_rows=10, max_values=100)
+    with pytest.raises(ValueError, match="row 0 must have a date such as 2024-01-31"):
+        unknown.predict(request)
+
+
 def test_an_array_of_dates_and_a_vote_are_served() -> None:
     days = np.arange("2020-01-01", "2020-01-13", dtype="M8[D]")[:, np.newaxis]
     model = PCTClassifier().fit(days, list("aaaabbbbcccc"))

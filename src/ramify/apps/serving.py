@@ -15,7 +15,7 @@ import numpy as np
 from ramify import __version__
 from ramify._messages import did_you_mean, import_extra
 from ramify.apps.predicting import label_sets, schema_of
-from ramify.data.dates import moment_of
+from ramify.data.dates import read_dates
 
 __all__ = [
     "ServedModel",
@@ -45,10 +45,15 @@ class ServedModel:
         Most rows of a request.
     max_values : int
         Most probabilities in an answer.
+    dates : {"dmy", "mdy"}, optional
+        The order of day and month in dates such as 31/12/2024, which are then read as well.
     """
 
-    def __init__(self, model: Any, max_rows: int, max_values: int) -> None:
+    def __init__(
+        self, model: Any, max_rows: int, max_values: int, dates: str | None = None
+    ) -> None:
         self.model, self.max_rows, self.max_values = model, max_rows, max_values
+        self.dates = dates
         names = getattr(model, "feature_names_in_", None)
         self.names = None if names is None else [str(name) for name in names]
         schema = schema_of(model)
@@ -210,7 +215,7 @@ class ServedModel:
         if value is None:
             return None if categories is not None or kind is not None else np.nan
         if kind is not None:
-            read = _read_time(value, kind)
+            read = _read_time(value, kind, self.dates)
             if read is None:
                 raise RequestError(
                     422,
@@ -251,8 +256,11 @@ _DTYPES = {
 }
 
 
-def _read_time(value: Any, kind: str) -> Any:
-    """Return a value of JSON as a time that a model understands, or None if it is not one."""
+def _read_time(value: Any, kind: str, order: str | None) -> Any:
+    """Return a value of JSON as a time that a model understands, or None if it is not one.
+
+    `order`: the order of day and month in the training data, if it was not ISO 8601.
+    """
     try:
         if kind == "duration":
             return timedelta(seconds=value) if _is_number(value) else None
@@ -262,7 +270,8 @@ def _read_time(value: Any, kind: str) -> Any:
             return time.fromisoformat(value)
     except (ValueError, OverflowError):
         return None
-    moment = moment_of(value)
+    dates = read_dates([value], order)
+    moment = dates.moments.get(value) if dates is not None else None
     return moment if moment is None or kind == "date" else moment.replace(tzinfo=timezone.utc)
 
 
@@ -327,8 +336,12 @@ def make_app(
     max_rows: int = 10_000,
     max_values: int = 5_000_000,
     body_seconds: float = 30.0,
+    dates: str | None = None,
 ) -> Any:
-    """Return an ASGI application that predicts with a model and refuses larger requests."""
+    """Return an ASGI application that predicts with a model and refuses larger requests.
+
+    `dates`: as in `ServedModel`.
+    """
     import_extra("starlette", "serve")
     from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette
@@ -336,7 +349,7 @@ def make_app(
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    served = ServedModel(model, max_rows, max_values)
+    served = ServedModel(model, max_rows, max_values, dates)
     limits = {"max_bytes": max_bytes, "max_rows": max_rows, "max_values": max_values}
     bodies = _Bodies(max_bytes, body_seconds)
     # Each answer that is being computed takes memory, and more threads than cores are not faster.

@@ -414,13 +414,18 @@ def serve(
     ``ramify serve species.ramify --port 8000``
     """
     check_exists(model)
-    from ramify.apps.predicting import load_classifier
+    from ramify.apps.predicting import load_classifier, remembered_settings
     from ramify.apps.serving import make_app
     from ramify.apps.web_server import open_socket, run_server
 
     import_extra("uvicorn", "serve")
+    settings = remembered_settings(model)
     app = make_app(
-        load_classifier(model), max_bytes=max_bytes, max_rows=max_rows, max_values=max_values
+        load_classifier(model),
+        max_bytes=max_bytes,
+        max_rows=max_rows,
+        max_values=max_values,
+        dates=settings.dates or (settings.found or settings).dates,
     )
     with open_socket(host, port) as listening:
         say(f"Listening on http://{host}:{listening.getsockname()[1]} (Ctrl-C stops it)")
