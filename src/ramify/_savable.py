@@ -20,6 +20,7 @@ _MODULES = {
     ),
     "boosting.classifier": ("PCTGradientBoostingClassifier",),
     "data.features": ("FeatureSchema",),
+    "data.texts": ("Terms",),
     "labels.encoding": ("HierarchyBinarizer",),
     "local.binary_relevance": (
         "BinaryRelevance",

@@ -123,7 +123,7 @@ def test_a_file_cannot_choose_what_runs(change, message, sound):
         ("__class__", "x", "no fitted attribute '__class__'"),
         ("feature_importances_", 1, "no fitted attribute 'feature_importances_'"),
         ("tree_", None, "tree_ must be a tree, got None"),
-        ("n_features_in_", 7, "n_categories: n_features must be 7, got 3"),
+        ("n_features_in_", 7, "schema_ and n_features_in_ do not fit together"),
         ("n_features_in_", 0, "n_features_in_ must be at least 1, got 0"),
         ("n_features_in_", True, "n_features_in_ must be an integer, got True"),
         ("format_", 7, "format_ must be a LabelFormat, got 7"),

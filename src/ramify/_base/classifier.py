@@ -126,7 +126,9 @@ class HierarchicalClassifier(
         "n_features_in_": Whole(1),
         "hierarchy_": Instance(Hierarchy, binds={"n_labels": "n_labels"}),
         "format_": Instance(LabelFormat),
-        "schema_": Part(FeatureSchema, n_features="n_features_in_"),
+        "schema_": Part(
+            FeatureSchema, binds={"n_variables": "n_variables"}, n_features="n_features_in_"
+        ),
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
         "ends_": IfPresent(Array(("n_labels",), "b1")),
         "target_names_": IfPresent(Array(("?",), "O U")),
@@ -231,6 +233,10 @@ class HierarchicalClassifier(
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is invalid."""
+
+    def _text_form(self) -> str:
+        """Return what the classifier learns from texts; see `ramify.data.features.TEXT_FORMS`."""
+        return "weights"
 
     def _check_fitted(self) -> None:
         """Raise an error if the classifier is not fitted."""
@@ -398,14 +404,15 @@ class HierarchicalClassifier(
             not isinstance(format_, LabelFormat)
             or format_.hierarchy != self.hierarchy_
             or not isinstance(schema, FeatureSchema)
-            or schema.n_categories.shape != (self.n_features_in_,)
-            or len(state.get("feature_names_in_", schema.n_categories)) != self.n_features_in_
+            or len(state.get("feature_names_in_", range(self.n_features_in_)))
+            != self.n_features_in_
             or format_.single_label != ("ends_" in state)
             or not np.any(state.get("ends_", True))
         ):
             raise ValueError(
                 "hierarchy_, format_, ends_, schema_ and feature_names_in_ do not fit together"
             )
+        schema.check(self.n_features_in_)
         self.classes_ = format_.classes
 
 
@@ -446,8 +453,8 @@ class ArrayClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional

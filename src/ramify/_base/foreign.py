@@ -100,6 +100,42 @@ def copy_input_tags(tags: Any, *estimators: Any) -> None:
     tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
 
 
+_NUMBERS_ONLY = ("sklearn", "lightgbm", "xgboost")
+"""Libraries whose classifiers read only numbers and, some of them, categories."""
+
+
+def reads_texts(estimator: Any) -> bool:
+    """Return whether a classifier of another library reads texts of X itself.
+
+    Those that read only numbers get the variables that texts and vectors become.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> reads_texts(make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    True
+    >>> reads_texts(make_pipeline(StandardScaler(), LogisticRegression()))
+    False
+    """
+    if isinstance(estimator, HierarchicalClassifier):
+        return False
+    inside = estimator.get_params(deep=True).values() if hasattr(estimator, "get_params") else ()
+    inner = [one for one in inside if hasattr(one, "fit") and not isinstance(one, type)]
+    return any(map(_reads_strings, [estimator, *inner]))
+
+
+def _reads_strings(estimator: Any) -> bool:
+    """Return whether an estimator, regardless of those inside it, may read strings."""
+    if type(estimator).__module__.partition(".")[0] not in _NUMBERS_ONLY:
+        return True
+    tags = get_tags(estimator).input_tags
+    # A column transformer takes columns of data frames; a function takes anything.
+    return bool(tags.string or any(hasattr(estimator, name) for name in ("transformers", "func")))
+
+
 def set_random_state(estimator: Any, seed: int) -> None:
     """Set a different seed for an estimator and for each estimator inside it."""
     random = check_random_state(seed)

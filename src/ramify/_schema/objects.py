@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -125,19 +125,26 @@ class Part(Kind):
     ----------
     cls : type
         The dataclass.
+    binds : mapping of str to str, optional
+        Sizes of the larger object that follow from attributes of the dataclass; see `Instance`.
     **sizes : int or str
         The sizes in the larger object that correspond to those that its schema takes from outside.
     """
 
-    def __init__(self, cls: type, **sizes: Size) -> None:
+    def __init__(
+        self, cls: type, *, binds: Mapping[str, str] | None = None, **sizes: Size
+    ) -> None:
         self.cls = cls
         self.sizes = sizes
+        self.binds = dict(binds or {})
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not self.cls:
             raise wrong(where, f"a {self.cls.__name__}", value)
-        stored = {name: item for name, item in vars(value).items() if not name.startswith("_")}
-        check_state(self.cls, stored, where, sizes.inside(self.sizes))
+        state = {field.name: getattr(value, field.name) for field in fields(self.cls)}
+        check_state(self.cls, state, where, sizes.inside(self.sizes))
+        for size, attribute in self.binds.items():
+            sizes.match(size, getattr(value, attribute), where)
 
 
 class Estimator(Kind):
@@ -170,6 +177,9 @@ class Fitted(Kind):
     n_features: Size | None = None
     n_labels: Size | None = None
     method: str | None = "predict_proba"  # a method that it must have
+    # The number of variables of a classifier of ramify that gets variables instead of features;
+    # one of another library has been fitted to features or to variables.
+    n_variables: Size | None = None
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         Estimator().check(value, where, sizes)
@@ -179,7 +189,11 @@ class Fitted(Kind):
         if is_ours and not hasattr(value, "hierarchy_") and hasattr(value, "hierarchy"):
             raise SchemaError(f"{where} must be fitted")
         n_features = getattr(value, "n_features_in_", None)
-        if self.n_features is not None and n_features is not None:
+        if self.n_variables is not None and hasattr(value, "schema_"):
+            sizes.match(self.n_variables, value.schema_.n_variables, where)
+        elif self.n_variables is not None and n_features == sizes.get(self.n_variables):
+            pass
+        elif self.n_features is not None and n_features is not None:
             sizes.match(self.n_features, n_features, where)
         hierarchy = getattr(value, "hierarchy_", None)
         if self.n_labels is not None and hierarchy is not None:

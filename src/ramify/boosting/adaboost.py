@@ -192,7 +192,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
     stop_reason_: str
 
     _saved_schema: ClassVar[Schema] = {
-        "rounds_": Part(Rounds, n_features="n_features_in_", n_labels="n_labels"),
+        "rounds_": Part(Rounds, n_features="n_variables", n_labels="n_labels"),
         "edges_": Array(("n_rounds",), finite=False),
         "relaxed_": Array(("n_rounds",), "b1"),
         "validation_losses_": Array(("n_losses",), finite=False),
@@ -430,6 +430,9 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
             return np.asarray(margins[:, 1] - margins[:, 0])
         return margins
 
+    def _text_form(self) -> str:
+        return "presence"
+
     def _staged_margins(self, X: Any) -> Iterator[NDArray[np.float64]]:
         check_is_fitted(self)
         X = read_features(self, X, self.schema_)
@@ -472,7 +475,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         if not isinstance(self.rounds_, Rounds):
             raise ValueError(f"rounds_ must be of type Rounds, got {type(self.rounds_).__name__}")
         # The core validates all arrays, even without rows.
-        self._margins(np.zeros((0, self.n_features_in_)))
+        self._margins(np.zeros((0, self.schema_.n_variables)))
 
 
 # ---- the classifiers ------------------------------------------------------------------------

@@ -238,7 +238,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         "loss_": Text(("logistic", "softmax")),
         "baseline_": Array(("n_outputs",), "f4"),
         "label_sets_": IfPresent(Sparse(("n_outputs", "n_labels"), "i4", low=1, high=1)),
-        "trees_": BoostedTreesOf("n_features_in_", "n_outputs"),
+        "trees_": BoostedTreesOf("n_variables", "n_outputs"),
         "validation_score_": Array(("n_scores",), finite=False),
         "_seed": Whole(),
     }
@@ -360,9 +360,10 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal. Partitions of a dask array or data frame stay on the workers of
-            the current dask client; y and `sample_weight` must then have the same partitions.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts. Partitions of a dask array or data frame
+            stay on the workers of the current dask client; y and `sample_weight` must then have
+            the same partitions.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
@@ -385,9 +386,9 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         if self.device == "cuda":
             load_cupy()
         previous = self._previous() if self.warm_start and hasattr(self, "trees_") else None
-        known = None if previous is None else (self.n_features_in_, self.hierarchy_)
+        known = None if previous is None else (self.schema_.variables, self.hierarchy_)
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        if known is not None and known != (self.n_features_in_, encoded.hierarchy):
+        if known is not None and known != (self.schema_.variables, encoded.hierarchy):
             raise ValueError(
                 "X and y must have the same features and labels as in the previous fit with "
                 "warm_start=True. Pass the same data, or set warm_start=False."
@@ -557,7 +558,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         )
         options.l2_regularization = float(self.l2_regularization)
         options.n_sampled_rows = n_drawn
-        options.n_sampled_features = count_features(self.max_features, self.n_features_in_)
+        options.n_sampled_features = count_features(self.max_features, self.schema_.n_variables)
         options.sketch_size = min(_NO_LIMIT, int(self.sketch_size))
         options.seed = self._seed
         options.first_round = n_kept
@@ -598,8 +599,15 @@ class PCTGradientBoostingClassifier(StagedClassifier):
     def feature_importances_(self) -> NDArray[np.float64]:
         """The fraction of the total gain of all tests that is due to each feature."""
         check_is_fitted(self)
+        return self.schema_.sum_by_feature(self._variable_importances())
+
+    def _variable_importances(self) -> NDArray[np.float64]:
+        """Return the fraction of the total gain that is due to each variable."""
         gains = total_gains(self.trees_)
         return np.asarray(gains / max(gains.sum(), np.finfo(float).tiny))
+
+    def _text_form(self) -> str:
+        return "presence"
 
     def _start(self, n_rows: int) -> NDArray[np.float32]:
         return np.tile(self.baseline_, (n_rows, 1))

@@ -17,6 +17,7 @@ from ramify._validation import is_missing
 __all__ = [
     "TEXT",
     "TIMES",
+    "VECTOR",
     "kind_and_reason",
     "kind_of_column",
     "kind_of_values",
@@ -32,6 +33,9 @@ of the duration, since midnight."""
 
 TEXT = "text"
 """The kind of a column of strings whose words are features; see `tell_texts`."""
+
+VECTOR = "vector"
+"""The kind of a column whose cells are lists or arrays of numbers."""
 
 _FEW_ROWS = 20  # in which strings may differ by chance
 _FEW_VALUES = 100  # which are names rather than texts if they have two words
@@ -53,7 +57,7 @@ _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
 def kind_of_column(column: Any) -> str:
-    """Return what a column of a data frame has: "number", "category", "text" or one of `TIMES`."""
+    """Return "number", "category", `TEXT`, `VECTOR` or one of `TIMES`: what a column contains."""
     return kind_and_reason(column)[0]
 
 
@@ -146,10 +150,10 @@ def kind_of_values(values: Iterable[Any], name: Any, dtype: str = "object") -> s
     if "" in kinds:
         odd = next(value for value in types.values() if not _kind_of_value(value))
         raise ValueError(
-            f"column {name!r} of X must contain numbers, dates or strings, got values of type "
-            f"{type(odd).__name__} (dtype {dtype}). Convert or drop the column."
+            f"column {name!r} of X must contain numbers, dates, strings or vectors of numbers, "
+            f"got values of type {type(odd).__name__} (dtype {dtype}). Convert or drop the column."
         )
-    if len(kinds) > 1 and kinds & set(TIMES):
+    if len(kinds) > 1 and kinds & {*TIMES, VECTOR}:
         raise ValueError(
             f"column {name!r} of X must contain values of one kind, got {sorted(kinds)}. Convert "
             "all dates to one type, with or without a time zone, e.g. with pandas.to_datetime."
@@ -165,6 +169,9 @@ def _kind_of_value(value: Any) -> str:
         return TIMES[0] if getattr(value, "tzinfo", None) is None else TIMES[1]
     if isinstance(value, dt.time):
         return TIMES[3]
+    if isinstance(value, list | np.ndarray):
+        numbers = all(isinstance(number, _NUMBERS) or is_missing(number) for number in value)
+        return VECTOR if numbers and np.ndim(value) == 1 else ""
     if isinstance(value, _NUMBERS) and not isinstance(value, np.complexfloating):
         return "number"
     is_odd = isinstance(value, complex | np.complexfloating) or type(value).__name__ in _UNREAD

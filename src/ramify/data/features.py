@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -16,11 +17,13 @@ from ramify import _core
 from ramify._messages import shorten
 from ramify._parallel import count_threads
 from ramify._savable import savable
-from ramify._schema import Anything, Array, MapOf, Schema, Text, TupleOf, Whole
+from ramify._schema import Anything, Array, MapOf, Part, Schema, Text, TupleOf, Whole
 from ramify._validation import is_missing
-from ramify.data.columns import TEXT, TIMES, kind_of_column, numbers_of, seconds_of
+from ramify.data.columns import TEXT, TIMES, VECTOR, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
 from ramify.data.rows import as_columns, by_rows, dense
+from ramify.data.texts import Terms, are_texts, texts_of
+from ramify.data.vectors import length_of_vectors, vectors_of
 
 __all__ = [
     "FeatureSchema",
@@ -35,10 +38,10 @@ __all__ = [
 _MAX_CATEGORIES = 2**16
 _POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
 _MIN_SHARED_CELLS = 1_000_000  # cells of X below which threads are not worth starting
-_TEXT_ADVICE = (
-    "Convert texts with scikit-learn's TfidfVectorizer or CountVectorizer, for example "
-    "make_pipeline(TfidfVectorizer(), model)."
-)
+TEXT_FORMS = ("presence", "weights", "passed")
+"""What estimators get of texts: which terms occur; their TF-IDF; nothing, since an estimator of
+another library gets them as they are, and so it does vectors."""
+
 _READY = (np.dtype(np.float64), np.dtype(np.float32))  # types of X that are used as they are
 _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
@@ -46,9 +49,13 @@ _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls a
 @savable
 @dataclass(frozen=True)
 class FeatureSchema:
-    """Which features are nominal or times, and which category each code stands for."""
+    """How features become variables, the columns of numbers and codes that models learn from.
 
-    # The number of categories of each nominal feature, 0 for a numeric feature.
+    Most features are one variable. A text has one for each of its terms, a vector one for each of
+    its numbers.
+    """
+
+    # The number of categories of each nominal variable, 0 for a numeric variable.
     n_categories: NDArray[np.int32]
     # The categories of each nominal column of a data frame, in the order of their codes. Nominal
     # columns of an array have no entry: their values are already codes.
@@ -56,11 +63,16 @@ class FeatureSchema:
     # The kind of each numeric feature that is a date, duration or time of day; see
     # `ramify.data.columns.TIMES`. Their values are seconds.
     times: dict[int, str] = field(default_factory=dict)
+    # The terms of each text, and the length of each vector.
+    texts: dict[int, Terms] = field(default_factory=dict, metadata={"saved_if_any": True})
+    vectors: dict[int, int] = field(default_factory=dict, metadata={"saved_if_any": True})
 
     _saved_schema: ClassVar[Schema] = {
-        "n_categories": Array(("n_features",), "i4", low=0, high=_MAX_CATEGORIES),
+        "n_categories": Array(("n_variables",), "i4", low=0, high=_MAX_CATEGORIES),
         "categories": MapOf(Whole(0, "n_features"), TupleOf(Anything())),
         "times": MapOf(Whole(0, "n_features"), Text(TIMES)),
+        "texts": MapOf(Whole(0, "n_features"), Part(Terms)),
+        "vectors": MapOf(Whole(0, "n_features"), Whole(0, "n_variables+1")),
     }
 
     @classmethod
@@ -73,10 +85,78 @@ class FeatureSchema:
         """Whether any feature is nominal."""
         return bool(self.n_categories.any())
 
+    @property
+    def is_read(self) -> bool:
+        """Whether a feature is not the number or code that models learn from."""
+        return bool(self.categories or self.times or self.texts or self.vectors)
+
+    @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        return len(self.n_categories)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        widths = self._wide_features().values()
+        return self.n_variables - sum(widths) + len(widths)
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """What the variables stand for; models that are continued must have the same."""
+        terms = [(feature, one.letters.tobytes()) for feature, one in self.texts.items()]
+        return self.n_features, self.n_variables, terms
+
+    def is_wide(self, feature: int) -> bool:
+        """Return whether a feature is a text or vector, which may have many variables."""
+        return feature in self.texts or feature in self.vectors
+
+    def starts(self) -> NDArray[np.intp]:
+        """Return the first variable of each feature, and the number of variables at the end."""
+        widths = np.ones(self.n_features, dtype=np.intp)
+        for feature, width in self._wide_features().items():
+            widths[feature] = width
+        return np.concatenate([[0], np.cumsum(widths)])
+
+    def number_vectors(self, names: Sequence[str]) -> list[str]:
+        """Return the names of features, those of vectors once for each number: embedding[0], …."""
+        parts = (
+            [f"{name}[{k}]" for k in range(self.vectors[j])] if j in self.vectors else [name]
+            for j, name in enumerate(names)
+        )
+        return list(chain.from_iterable(parts))
+
+    def features(self) -> NDArray[np.intp]:
+        """Return the feature of each variable."""
+        return np.repeat(np.arange(self.n_features), np.diff(self.starts()))
+
+    def sum_by_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up values of variables, such as importances, for each feature."""
+        if not self._wide_features():
+            return values
+        return np.asarray(np.bincount(self.features(), values, self.n_features), np.float64)
+
+    def _wide_features(self) -> dict[int, int]:
+        """Return the number of variables of the features that may have more or less than one."""
+        return {feature: len(terms) for feature, terms in self.texts.items()} | self.vectors
+
     def with_numeric(self, n_features: int) -> FeatureSchema:
         """Return the schema with numeric features appended."""
         added = np.zeros(n_features, dtype=np.int32)
-        return FeatureSchema(np.append(self.n_categories, added), self.categories, self.times)
+        return replace(self, n_categories=np.append(self.n_categories, added))
+
+    def check(self, n_features: int) -> None:
+        """Raise an error if the schema, e.g. from a file, does not fit the number of features."""
+        kinds = (self.categories, self.times, self.texts, self.vectors)
+        features = [feature for kind in kinds for feature in kind]
+        if len(set(features)) < len(features) or self.n_features != n_features:
+            raise ValueError("schema_ and n_features_in_ do not fit together")
+        starts = self.starts()
+        for feature in self._wide_features():
+            if self.n_categories[starts[feature] : starts[feature + 1]].any():
+                raise ValueError("terms and numbers of vectors must not be nominal")
+        for terms in self.texts.values():
+            terms.check()
 
 
 def read_training_features(
@@ -92,26 +172,16 @@ def read_training_features(
     Returns: numbers, with codes in place of categories.
     """
     X = in_memory(X, "X")
+    form = getattr(estimator, "_text_form", lambda: "presence")()
+    if are_texts(X):
+        return _learn_texts(estimator, X, categorical_features, form)
     if is_frame(X):
         check_column_names(X.columns, "X")
         chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
-        kinds = _kinds_of(X, chosen)
-        columns = {
-            j: _categories_of(X[name], clus_order)
-            for j, name in enumerate(X.columns)
-            if kinds.get(j) in ("category", TEXT)
-        }
-        # Another estimator may read texts, and one of ramify checks them itself.
-        wrapped = (getattr(estimator, name, None) for name in ("estimator", "estimators"))
-        if not chosen and all(inner is None for inner in wrapped):
-            _check_not_only_texts(X, kinds)
-        n_categories = np.zeros(len(X.columns), dtype=np.int32)
-        for j, categories in columns.items():
-            n_categories[j] = max(1, len(categories))
-        times = {j: kind for j, kind in kinds.items() if kind in TIMES}
-        schema = FeatureSchema(n_categories, columns, times)
-        return _read_frame(estimator, X, schema, reset=True), schema
-    _check_no_texts(X)
+        schema = _learn_columns(X, _kinds_of(X, chosen), clus_order, form)
+        coded = _read_frame(estimator, X, schema, reset=True)
+        _check_any_variable(schema, form)
+        return coded, schema
     kind = _times_of_array(X)
     X = _read_array(estimator, X, reset=True)
     chosen = _chosen_columns(categorical_features, None, X.shape[1])
@@ -124,6 +194,61 @@ def read_training_features(
     return X, FeatureSchema(n_categories, {}, times)
 
 
+def _learn_texts(
+    estimator: Any, X: Any, categorical_features: Any, form: str
+) -> tuple[Any, FeatureSchema]:
+    """Read a list or column of texts, which is one feature without a name."""
+    if categorical_features is not None and np.size(categorical_features):
+        raise ValueError(
+            f"categorical_features must be None if X is a list of texts, got "
+            f"{shorten(np.atleast_1d(categorical_features).tolist())}. Pass a data frame."
+        )
+    texts = texts_of(X, 0)
+    terms = _learn_terms(texts, form)
+    schema = FeatureSchema(np.zeros(len(terms), dtype=np.int32), {}, texts={0: terms})
+    _check_any_variable(schema, form)
+    estimator.n_features_in_ = 1
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    return terms.weigh(texts).tocsc(), schema
+
+
+def _learn_columns(X: Any, kinds: dict[int, str], clus_order: bool, form: str) -> FeatureSchema:
+    """Return how the columns of a data frame become variables."""
+    categories, texts, vectors = {}, {}, {}
+    sizes: list[list[int]] = []  # the number of categories of each variable of each column
+    for j, name in enumerate(X.columns):
+        sizes.append([0])
+        if kinds.get(j) == "category":
+            categories[j] = _categories_of(X[name], clus_order)
+            sizes[j] = [max(1, len(categories[j]))]
+        elif kinds.get(j) == TEXT:
+            texts[j] = _learn_terms(texts_of(X[name], name), form)
+            sizes[j] = [0] * len(texts[j])
+        elif kinds.get(j) == VECTOR:
+            vectors[j] = 0 if form == "passed" else length_of_vectors(X[name], name)
+            sizes[j] = [0] * vectors[j]
+    n_categories = np.fromiter(chain.from_iterable(sizes), np.int32)
+    times = {j: kind for j, kind in kinds.items() if kind in TIMES}
+    return FeatureSchema(n_categories, categories, times, texts, vectors)
+
+
+def _learn_terms(texts: Sequence[str | None], form: str) -> Terms:
+    """Choose the terms of a text in the form that an estimator needs; see `TEXT_FORMS`."""
+    if form == "passed":
+        return Terms.none()
+    return Terms.learn(texts, weighted=form == "weights")
+
+
+def _check_any_variable(schema: FeatureSchema, form: str) -> None:
+    """Raise an error if X has only texts, none of which has a word."""
+    if not schema.n_variables and form != "passed":
+        raise ValueError(
+            "X must have texts with words, got only empty cells and punctuation. Check that the "
+            "column of texts was read, or add other columns."
+        )
+
+
 def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     """Validate X for prediction; categories not seen in `fit` become missing values.
 
@@ -132,42 +257,47 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     if _is_ready(estimator, X, schema):
         return X
     X = in_memory(X, "X")
+    if are_texts(X):
+        return _weigh_texts(X, schema)
     if is_frame(X):
         check_column_names(X.columns, "X")
         return _read_frame(estimator, X, schema, reset=False)
-    _check_no_texts(X)
-    if schema.categories:
+    _check_array_fits(X, schema)
+    return _read_array(estimator, X, reset=False)
+
+
+def _weigh_texts(X: Any, schema: FeatureSchema) -> Any:
+    """Read texts for a model that has learnt from texts only."""
+    if list(schema.texts) != [0] or schema.n_features != 1:
+        first = next(str(text) for text in X if not is_missing(text))
         raise ValueError(
-            "X must be a data frame, got an array: the model was fitted on a data frame with "
-            f"nominal columns {shorten(schema.categories)}. Pass a data frame with these columns."
+            f"X must be a table with the {schema.n_features} features of fit, got a list of texts "
+            f"such as {shorten([first])}. Pass the same columns as in fit."
         )
+    return schema.texts[0].weigh(texts_of(X, 0))
+
+
+def _check_array_fits(X: Any, schema: FeatureSchema) -> None:
+    """Raise an error if a model for other features than numbers gets an array."""
+    if schema.texts and schema.n_features == 1:
+        raise ValueError(
+            "X must contain texts, as in fit, got an array without. Pass a list of strings."
+        )
+    for what, features in (
+        ("nominal columns", schema.categories),
+        ("columns of texts", schema.texts),
+        ("columns of vectors", schema.vectors),
+    ):
+        if features:
+            raise ValueError(
+                "X must be a data frame, got an array: the model was fitted on a data frame with "
+                f"{what} {shorten(features)}. Pass a data frame with these columns."
+            )
     kinds = set(schema.times.values())
     if kinds and kinds != {_times_of_array(X)}:
         raise ValueError(
             f"X must contain a {' and a '.join(sorted(kinds))}, as in fit, got an array without. "
             f"Pass the same types of columns as in fit; these are columns {shorten(schema.times)}."
-        )
-    return _read_array(estimator, X, reset=False)
-
-
-def _check_no_texts(X: Any) -> None:
-    """Raise an error if X, not a data frame, has texts: strings instead of rows or cells."""
-    if sparse.issparse(X) or not hasattr(X, "__len__") or len(X) == 0:
-        return
-    first = X.iloc[0] if hasattr(X, "iloc") else X[0] if hasattr(X, "__getitem__") else None
-    if isinstance(first, str):
-        raise ValueError(
-            f"X must have rows of numbers, got the text {shorten([str(first)])}. {_TEXT_ADVICE}"
-        )
-
-
-def _check_not_only_texts(X: Any, kinds: dict[int, str]) -> None:
-    """Raise an error if all columns of a data frame are texts."""
-    texts = [name for j, name in enumerate(X.columns) if kinds.get(j) == TEXT]
-    if texts and len(texts) == len(X.columns):
-        raise ValueError(
-            f"X must have columns of numbers, categories or dates, got only texts, in "
-            f"{shorten(texts)}. {_TEXT_ADVICE}"
         )
 
 
@@ -183,14 +313,16 @@ def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
         and X.ndim == 2
         and len(X) > 0
         and X.shape[1] == estimator.n_features_in_
-        and not (schema.categories or schema.times or hasattr(estimator, "feature_names_in_"))
+        and not (schema.is_read or hasattr(estimator, "feature_names_in_"))
         and not np.count_nonzero(np.isinf(X))  # much faster than any() for a row
     )
 
 
 def given_features(given: Any, X: Any) -> Any:
-    """Return X for classifiers of other libraries: a data frame unchanged, otherwise numbers."""
+    """Return X for classifiers of other libraries: frames and texts unchanged, or numbers."""
     given = in_memory(given, "X")
+    if are_texts(given):
+        return np.array(texts_of(given, 0), dtype=object)
     if hasattr(given, "columns") and not sparse.issparse(given):
         return given
     return by_rows(X)
@@ -218,8 +350,8 @@ def _read_array(estimator: Any, X: Any, *, reset: bool) -> Any:
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(
-            f"X must be numbers if it is an array: {error}. Pass categories as a data frame. "
-            f"{_TEXT_ADVICE}"
+            f"X must be numbers if it is an array: {error}. Pass categories and texts as a data "
+            "frame, or texts as a list of strings."
         ) from None
 
 
@@ -296,20 +428,48 @@ def _categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
 
 def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -> Any:
     """Convert a data frame to a float matrix, with codes in place of categories."""
-    if not (schema.categories or schema.times) and all(map(_is_plain, X.dtypes)):
+    if not schema.is_read and all(map(_is_plain, X.dtypes)):
         return _read_array(estimator, X, reset=reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) == 0:
         raise ValueError("X has 0 rows. Pass at least one row.")
-    cells = np.empty((len(X), len(X.columns)), dtype=np.float64, order="F")
-    for j, name in enumerate(X.columns):
-        if j in schema.categories:
-            cells[:, j] = _codes(X[name], schema.categories[j])
-        elif j in schema.times:
-            cells[:, j] = _times(X[name], name, schema.times[j])
-        else:
-            cells[:, j] = numbers_of(X[name], name)
-    return cells
+    starts = schema.starts().tolist()
+    blocks: list[Any] = []
+    first = 0
+    # The columns between texts, whose variables are sparse, share a dense array.
+    for end in (*sorted(schema.texts), len(X.columns)):
+        width = starts[end] - starts[first]
+        if width or not schema.texts:
+            cells = np.empty((len(X), width), dtype=np.float64, order="F")
+            for j, name in enumerate(X.columns[first:end], first):
+                at = slice(starts[j] - starts[first], starts[j + 1] - starts[first])
+                cells[:, at] = _cells_of(X[name], name, j, schema)
+            blocks.append(cells)
+        if end in schema.texts:
+            name = X.columns[end]
+            blocks.append(schema.texts[end].weigh(texts_of(X[name], name)))
+        first = end + 1
+    if not schema.texts:
+        return blocks[0]
+    joined = _joined(blocks)
+    return joined.tocsc() if reset else joined
+
+
+def _cells_of(column: Any, name: Any, j: int, schema: FeatureSchema) -> NDArray[np.float64]:
+    """Return the variables of a column that is no text, one column each."""
+    if j in schema.vectors:
+        return vectors_of(column, name, schema.vectors[j])
+    if j in schema.categories:
+        return _codes(column, schema.categories[j])[:, None]
+    if j in schema.times:
+        return _times(column, name, schema.times[j])[:, None]
+    return numbers_of(column, name)[:, None]
+
+
+def _joined(blocks: Sequence[Any]) -> Any:
+    """Join dense and sparse variables in one sparse matrix; missing values are stored."""
+    matrices = [sparse.csr_array(block) for block in blocks]
+    return sparse.csr_array(sparse.hstack(matrices)) if len(matrices) > 1 else matrices[0]
 
 
 def _times(column: Any, name: Any, kind: str) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.tree_models import Margins, TreeModel
+from ramify._messages import shorten
 from ramify._validation import check_choice
 from ramify.export.dividing import add_dividing_mean
 from ramify.export.onnx_graph import GraphBuilder
@@ -69,7 +70,7 @@ def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> A
     else:
         scores = _add_trees(graph, [one.tree for one in found.trees], hierarchy.n_labels, missing)
     scores = graph.add("Min", scores, graph.constant(1.0, np.float32))
-    return graph.finish(scores, int(model.n_features_in_), hierarchy.n_labels, _describe(model))
+    return graph.finish(scores, model.schema_.n_variables, hierarchy.n_labels, _describe(model))
 
 
 def _read_model(model: Any) -> TreeModel:
@@ -92,6 +93,14 @@ def _read_model(model: Any) -> TreeModel:
         raise ValueError(
             f"clus_compat must be False to export a forest with criterion={model.criterion!r}, "
             "got True: CLUS counts the votes of the trees. Fit with clus_compat=False."
+        )
+    if model.schema_.texts:
+        names = getattr(model, "feature_names_in_", ["text"])
+        raise ValueError(
+            f"model must be fitted on numbers to be exported, got one that reads texts in "
+            f"{shorten(names[j] for j in model.schema_.texts)}: ONNX has no operators for their "
+            "terms. Fit on the output of a vectorizer that can be exported, e.g. by skl2onnx, or "
+            "save the model with ramify.save."
         )
     margins = found.margins
     if margins is not None and margins.label_sets is None and margins.coherence == "isotonic":
@@ -128,12 +137,14 @@ def _add_boosted(
 def _describe(model: Any) -> dict[str, str]:
     """Return the names of labels, features and categories."""
     names = getattr(model, "feature_names_in_", None)
+    schema, starts = model.schema_, model.schema_.starts().tolist()
+    inputs = None if names is None else schema.number_vectors([str(name) for name in names])
     facts: dict[str, Any] = {
         "labels": list(model.hierarchy_.labels),
-        "features": None if names is None else [str(name) for name in names],
+        "features": inputs,
         "categories": {
-            str(feature): list(categories)
-            for feature, categories in model.schema_.categories.items()
+            str(starts[feature]): list(categories)
+            for feature, categories in schema.categories.items()
         },
     }
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ramify._messages import counted, import_extra
 from ramify._validation import Label
+from ramify.data.texts import are_texts
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.summary import as_trees, check_labels, read_rows, summarise_trees
 from ramify.inspection.tree_paths import Step, TreePath, add_moves, follow_row
@@ -88,6 +89,19 @@ class Explanation:
         order = np.argsort(-np.abs(column), kind="stable")
         names = self.features.names
         return {names[j]: float(column[j]) for j in order.tolist() if column[j] != 0}
+
+    def sum_columns(self) -> dict[str, NDArray[np.float64]]:
+        """Return the contributions of the columns of X to each label.
+
+        Those of the terms of a text, or of the numbers of a vector, are added up.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_labels,)
+            By name of the column; their sum and the baseline are the prediction.
+        """
+        sums = self.features.sum_columns(self.contributions)
+        return dict(zip(self.features.sum_names().names, sums, strict=True))
 
     def to_text(
         self,
@@ -170,7 +184,7 @@ def explain(
     model : PCTClassifier, ensemble, gradient boosting, BRDTClassifier of flat labels
         A fitted model; see `summarise`. For local architectures, pass one of the
         `named_estimators_`.
-    x : array-like of shape (n_features,), or one row of an array, sparse matrix or data frame
+    x : array-like of shape (n_features,), text, or one row of an array, matrix or data frame
         The row.
     feature_names : sequence of str, optional
         One per feature. If None, the columns of the data frame passed to `fit`, or x0, x1, ….
@@ -212,7 +226,7 @@ def explain(
             f"its estimators, e.g. explain(model.{members}[...], x)."
         )
     X = read_row(model, x)
-    row = _dense_row(X)
+    row = _dense_row(summary.features.select(X))
     scale = 1 / len(summary.trees) if source.combination == "mean" else 1
     baseline = np.zeros(summary.hierarchy.n_labels)
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))
@@ -221,7 +235,9 @@ def explain(
     tolerance = _TOLERANCE
     if source.margins is not None:
         baseline += source.margins.start
-        add_moves(source.trees, row, baseline, contributions)
+        pairs = zip(source.trees, summary.trees, strict=True)
+        trees = [replace(one, tree=numbered.tree) for one, numbered in pairs]
+        add_moves(trees, row, baseline, contributions)
         tolerance = _MARGIN_TOLERANCE * (1 + float(np.abs(prediction).max()))
     else:
         for tree in summary.trees:
@@ -260,7 +276,9 @@ def read_row(model: Any, x: Any) -> Any:
 
     Returns: numbers, codes and NaN.
     """
-    if hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas frame
+    if isinstance(x, str) or are_texts(x):
+        x = np.array([x] if isinstance(x, str) else list(x), dtype=object)
+    elif hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas frame
         x = x.to_frame().T
     elif not hasattr(x, "shape") or len(x.shape) == 1:
         x = np.asarray(x, dtype=np.float64).reshape(1, -1)
@@ -303,13 +321,12 @@ def path_lines(
 
 def _step_line(step: Step, features: FeatureNames) -> str:
     part = f"{step.part:.0%} of the row: ".replace("%", " %") if step.part < 1 else ""
-    name = features.names[step.test.feature]
-    value = features.value_text(step.test.feature, step.value)
+    cell = features.cell_text(step.test.feature, step.value)
     if step.branch < 0:
-        return f"{part}{step.test.question}?  {name} = {value}: divided among all branches"
+        return f"{part}{step.test.question}?  {cell}: divided among all branches"
     answer = step.test.answer(step.branch)
     rows = counted(step.n_samples, "row")
-    return f"{part}{step.test.question}?  {answer}: {name} = {value}  → {rows}"
+    return f"{part}{step.test.question}?  {answer}: {cell}  → {rows}"
 
 
 def _changes(
@@ -353,10 +370,7 @@ def contribution_lines(
     """Yield the largest contributions to one label, then the sum of the others."""
     order = np.argsort(-np.abs(column), kind="stable")
     order = order[np.abs(column[order]) > 0]
-    names = [
-        f"{features.names[j]} = {features.value_text(j, float(row[j]))}"
-        for j in order[:max_features].tolist()
-    ]
+    names = [features.cell_text(j, float(row[j])) for j in order[:max_features].tolist()]
     width = max(map(len, names), default=0)
     for j, name in zip(order.tolist(), names, strict=False):
         yield f"   {name:<{width}}  {column[j]:+.2f}"

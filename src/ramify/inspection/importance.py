@@ -184,6 +184,7 @@ def importances(
     *,
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
+    sum_terms: bool = False,
 ) -> Importances:
     """Return the fraction of the variance of the labels explained by the tests of each feature.
 
@@ -198,6 +199,9 @@ def importances(
         A fitted model; see `summarise`.
     feature_names, categories
         As in `export_text`.
+    sum_terms : bool
+        Whether to add up the importances of the terms of a text and of the numbers of a vector. If
+        False, each is a feature, unless no tree tests it.
 
     Returns
     -------
@@ -220,12 +224,14 @@ def importances(
             "margins. Use its feature_importances_, or permutation_importances."
         )
     weight = _label_weights(model, summary)
-    n_features = len(summary.features.names)
-    shape = (n_features, summary.hierarchy.n_labels)
+    features = summary.features
+    names = features.sum_names() if sum_terms else features
+    shape = (len(names.names), summary.hierarchy.n_labels)
     overall, sums, squares = [], np.zeros(shape), np.zeros(shape)
     counts = np.zeros(summary.hierarchy.n_labels)
     for tree in summary.trees:
-        explained, variance = _explained(tree, n_features)
+        explained, variance = _explained(tree, len(features.names))
+        explained = features.sum_columns(explained) if sum_terms else explained
         overall.append(explained @ weight / max(float(variance @ weight), 1e-300))
         share = np.divide(
             explained, variance, out=np.zeros_like(explained), where=variance > 1e-15
@@ -238,7 +244,7 @@ def importances(
     spread = np.sqrt(np.maximum(squares / known - mean**2, 0))
     total, total_spread = _over_trees(summary, np.array(overall), weight)
     return Importances(
-        summary.features,
+        names,
         summary.hierarchy,
         "fraction of label variance explained",
         total,
@@ -343,6 +349,7 @@ def permutation_importances(
     """
     check_number("n_repeats", n_repeats, 1, whole=True)
     rows = read_rows(model, X)
+    starts = model.schema_.starts().tolist()
     judge = _Judge(model, read_measure(measure), read_labels(y, model.hierarchy_).Y)
     check_same_length(rows.shape[0], judge.truth.shape[0])
     names = read_feature_names(model, feature_names)
@@ -353,7 +360,10 @@ def permutation_importances(
     by_label, label_spread = (np.zeros((n_features, n_labels)) for _ in range(2))
     shuffled = track(range(n_features), n_features, "Shuffling features", shown=verbose)
     for j in shuffled:
-        found = [judge.score(other) for other in _shuffle(rows, j, n_repeats, random)]
+        found = [
+            judge.score(other)
+            for other in _shuffle(rows, slice(*starts[j : j + 2]), n_repeats, random)
+        ]
         drops = base[0] - np.array([total for total, _ in found])
         overall[j], spread[j] = drops.mean(), drops.std()
         areas = base[1] - np.stack([area for _, area in found])
@@ -395,8 +405,8 @@ class _Judge:
         return float(total), np.where(positives > 0, areas, np.nan)
 
 
-def _shuffle(rows: Any, feature: int, n_repeats: int, random: Any) -> Iterator[Any]:
-    """Yield copies of rows with the values of one column shuffled."""
+def _shuffle(rows: Any, feature: slice, n_repeats: int, random: Any) -> Iterator[Any]:
+    """Yield copies of rows with the values of one feature shuffled; it may be several columns."""
     if isinstance(rows, np.ndarray):
         shuffled = rows.copy()
         for _ in range(n_repeats):
@@ -406,5 +416,9 @@ def _shuffle(rows: Any, feature: int, n_repeats: int, random: Any) -> Iterator[A
     columns = rows.tocsc()
     for _ in range(n_repeats):
         order = random.permutation(rows.shape[0])
-        parts = [columns[:, :feature], columns[order][:, [feature]], columns[:, feature + 1 :]]
+        parts = [
+            columns[:, : feature.start],
+            columns[:, feature][order],
+            columns[:, feature.stop :],
+        ]
         yield sparse.csr_array(sparse.hstack(parts))

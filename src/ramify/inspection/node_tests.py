@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify.data.features import FeatureSchema
+from ramify.data.rows import by_columns
 
 __all__ = [
     "FeatureNames",
     "NodeTest",
     "join_categories",
+    "name_variables",
     "read_feature_names",
     "threshold_texts",
     "time_text",
@@ -28,13 +31,41 @@ _MIN_DIGITS = 4
 
 @dataclass(frozen=True)
 class FeatureNames:
-    """Names of features and their categories."""
+    """Names of what trees test: features and their categories, terms of texts, numbers of vectors.
 
-    names: tuple[str, ...]  # one name per feature
+    The terms of texts and the numbers of vectors that no tree tests are left out.
+    """
+
+    names: tuple[str, ...]  # one name per feature, e.g. "size", "title contains 'pan'"
     categories: Mapping[int, tuple[str, ...]]  # category names of nominal features, if known
     # The kind of each feature that is a date, duration or time of day; see
     # `ramify.data.columns.TIMES`.
     times: Mapping[int, str] = field(default_factory=dict)
+    # The names of terms where texts lack them, e.g. "title lacks 'pan'".
+    lacks: Mapping[int, str] = field(default_factory=dict)
+    # Where each feature is among the variables of the model; None if there are no others.
+    variables: NDArray[np.intp] | None = None
+    # The names of the columns of X, and the column that each feature is from; None if each is one.
+    columns: tuple[str, ...] | None = None
+    sources: NDArray[np.intp] | None = None
+
+    def select(self, rows: Any) -> Any:
+        """Return the columns of rows that the features are."""
+        if self.variables is None:
+            return rows
+        return by_columns(rows)[:, self.variables]
+
+    def sum_names(self) -> FeatureNames:
+        """Return the names of the columns, to which `sum_columns` adds up features."""
+        return self if self.columns is None else FeatureNames(self.columns, {})
+
+    def sum_columns(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up values, one row per feature, of the features that are from the same column."""
+        if self.columns is None or self.sources is None:
+            return values
+        found = np.zeros((len(self.columns), *values.shape[1:]))
+        np.add.at(found, self.sources, values)
+        return found
 
     def value_text(self, feature: int, value: float) -> str:
         """Return a value as text: a number, a date, the name of a category, or "missing"."""
@@ -45,6 +76,12 @@ class FeatureNames:
         if feature in self.categories:
             return self.category(feature, int(value))
         return f"{value:.6g}"
+
+    def cell_text(self, feature: int, value: float) -> str:
+        """Return the value of a feature of a row with its name, e.g. "size = 3.2"."""
+        if feature in self.lacks:
+            return self.names[feature] if value > 0 else self.lacks[feature]
+        return f"{self.names[feature]} = {self.value_text(feature, value)}"
 
     def category(self, feature: int, code: int) -> str:
         """Return the name of a category, or its code if the name is not known."""
@@ -57,10 +94,12 @@ def read_feature_names(
     feature_names: Sequence[Any] | None = None,
     categories: Mapping[Any, Sequence[Any]] | None = None,
 ) -> FeatureNames:
-    """Return the given names, or those that the model saw in `fit`."""
+    """Return the given names of the columns of X, or those that the model saw in `fit`."""
     n_features = int(model.n_features_in_)
     if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_features)])
+        own = ["text"] if list(model.schema_.texts) == [0] and n_features == 1 else None
+        own = own or [f"x{j}" for j in range(n_features)]
+        feature_names = getattr(model, "feature_names_in_", own)
     names = tuple(str(name) for name in feature_names)
     if len(names) != n_features:
         raise ValueError(
@@ -80,6 +119,45 @@ def read_feature_names(
     return FeatureNames(names, known, model.schema_.times)
 
 
+def name_variables(
+    columns: FeatureNames, schema: FeatureSchema, trees: Sequence[_core.Tree]
+) -> FeatureNames:
+    """Return the names of the variables of a model: all columns, but only terms that are tested.
+
+    `columns`: the names of the columns of X.
+    """
+    if not (schema.texts or schema.vectors):
+        return columns
+    shown = np.zeros(schema.n_variables, dtype=bool)
+    starts = schema.starts().tolist()
+    shown[[starts[j] for j in range(schema.n_features) if not schema.is_wide(j)]] = True
+    for tree in trees:
+        tested = tree.feature[(tree.feature >= 0) & (tree.feature < schema.n_variables)]
+        shown[tested] = True
+    variables = np.flatnonzero(shown)
+    names, lacks = [], {}
+    sources = schema.features()[variables]
+    for place, (variable, j) in enumerate(zip(variables.tolist(), sources.tolist(), strict=True)):
+        name = columns.names[j]
+        if j in schema.texts:
+            term = schema.texts[j].describe(variable - starts[j])
+            lacks[place] = f"{name} lacks {term}"
+            name = f"{name} contains {term}"
+        elif j in schema.vectors:
+            name = f"{name}[{variable - starts[j]}]"
+        names.append(name)
+    places = {j: place for place, j in enumerate(sources.tolist())}
+    return FeatureNames(
+        tuple(names),
+        {places[j]: known for j, known in columns.categories.items()},
+        {places[j]: kind for j, kind in columns.times.items()},
+        lacks,
+        variables,
+        columns.names,
+        sources,
+    )
+
+
 @dataclass(frozen=True)
 class NodeTest:
     """The test of an inner node."""
@@ -97,6 +175,7 @@ class NodeTest:
     # The branch of missing values and of codes that the node did not see; -1 if rows are divided
     # among all branches.
     missing_branch: int = -1
+    lacks: str = ""  # tests of terms: the name where a text lacks the term
 
     @property
     def question(self) -> str:
@@ -115,6 +194,8 @@ class NodeTest:
         """Return the condition that holds for the values of a branch."""
         if self.threshold == -math.inf:
             return f"{self.name} is {('not missing', 'missing')[branch]}"
+        if self.lacks:
+            return (self.name, self.lacks)[branch]
         if self.threshold is not None:
             return f"{self.name} {'>≤'[branch]} {self.threshold_text}"
         members = self._members(branch)
@@ -232,6 +313,7 @@ def read_tests(
                 categories=tuple(features.category(feature, c) for c in range(len(codes))),
                 n_branches=int(tree.child_indptr[node + 1] - tree.child_indptr[node]),
                 missing_branch=-1 if missing_branch is None else int(missing_branch[node]),
+                lacks=features.lacks.get(feature, ""),
             )
         )
     return tests

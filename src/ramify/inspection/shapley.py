@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify import _core
 from ramify._messages import import_extra
 from ramify._validation import check_number
+from ramify.data.rows import by_columns, by_rows
 from ramify.inspection.summary import ModelSummary, TreeSummary, read_rows, summarise_labels
 
 __all__ = ["shap_values"]
@@ -40,7 +43,8 @@ def shap_values(
     Returns
     -------
     values : ndarray of shape (n, n_features, n_labels)
-        The contribution of each feature to the probability of each label.
+        The contribution of each feature to the probability of each label. That of a text or
+        vector is the sum of those of its terms or numbers.
     baseline : ndarray of shape (n_labels,)
         The mean prediction. The baseline plus the sum of the values is `predict_proba`.
 
@@ -59,11 +63,12 @@ def shap_values(
             [ 0.  ,  0.  ,  0.  ]]])
     """
     shap = import_extra("shap", "shap")
-    rows = _dense(read_rows(model, X))
+    rows = read_rows(model, X)
     if background is not None:
-        others = _dense(read_rows(model, background))
+        others = read_rows(model, background)
         return _by_permutation(shap, model, rows, others, random_state)
     summary = summarise_labels(model)
+    rows = _dense(summary.features.select(rows))
     _check_numeric(summary, rows)
     scale = 1 / len(summary.trees)
     trees = [_as_shap(tree, scale) for tree in summary.trees]
@@ -71,6 +76,8 @@ def shap_values(
     values = np.asarray(explainer.shap_values(rows, check_additivity=False), dtype=np.float64)
     if values.ndim == 2:  # shap drops the axis of a single label
         values = values[:, :, np.newaxis]
+    if summary.features.columns is not None:
+        values = summary.features.sum_columns(values.transpose(1, 0, 2)).transpose(1, 0, 2)
     baseline = np.mean([tree.value(0) for tree in summary.trees], axis=0)
     return values, baseline
 
@@ -111,16 +118,42 @@ def _as_shap(summary: TreeSummary, scale: float) -> dict[str, NDArray[Any]]:
 def _by_permutation(
     shap: Any,
     model: Any,
-    rows: NDArray[np.float64],
-    others: NDArray[np.float64],
+    rows: Any,
+    others: Any,
     random_state: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if random_state is not None:
         check_number("random_state", random_state, 0, whole=True)
-    masker = shap.maskers.Independent(others, max_samples=len(others))
-    explainer = shap.PermutationExplainer(model._predict_scores, masker, seed=random_state)
-    found = explainer(rows, max_evals=max(500, 2 * rows.shape[1] + 1), silent=True)
+    if model.schema_.texts or model.schema_.vectors:
+        predict, given, hidden = _by_source(model, rows, others)
+    else:
+        predict, given, hidden = model._predict_scores, _dense(rows), _dense(others)
+    masker = shap.maskers.Independent(hidden, max_samples=len(hidden))
+    explainer = shap.PermutationExplainer(predict, masker, seed=random_state)
+    found = explainer(given, max_evals=max(500, 2 * given.shape[1] + 1), silent=True)
     values = np.asarray(found.values, dtype=np.float64)
     baseline = np.asarray(found.base_values, dtype=np.float64)
     n_labels = model.hierarchy_.n_labels
-    return values.reshape(*rows.shape, n_labels), baseline.reshape(len(rows), n_labels)[0]
+    return values.reshape(*given.shape, n_labels), baseline.reshape(len(given), n_labels)[0]
+
+
+def _by_source(model: Any, rows: Any, others: Any) -> tuple[Any, Any, Any]:
+    """Return a function of rows whose features say which row they are taken from, and such rows.
+
+    A text is one feature of them: all of its terms are hidden or none.
+    """
+    stack: Any = sparse.vstack if sparse.issparse(rows) else np.vstack
+    columns = by_columns(stack([rows, others]))
+    starts = model.schema_.starts().tolist()
+    blocks = [by_rows(columns[:, first:last]) for first, last in pairwise(starts)]
+    join: Any = sparse.hstack if sparse.issparse(rows) else np.hstack
+
+    def predict(sources: NDArray[np.float64]) -> NDArray[np.float64]:
+        places = sources.astype(np.int64)
+        parts = [block[places[:, j]] for j, block in enumerate(blocks)]
+        scores: NDArray[np.float64] = model._predict_scores(by_rows(join(parts)))
+        return scores
+
+    n_rows, n_others = rows.shape[0], others.shape[0]
+    sources = np.tile(np.arange(float(n_rows + n_others))[:, None], len(blocks))
+    return predict, sources[:n_rows], sources[n_rows:]

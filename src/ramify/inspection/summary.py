@@ -14,9 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.tree_models import TreeModel
-from ramify.data.features import read_features
-from ramify.inspection.node_tests import FeatureNames, NodeTest, read_feature_names, read_tests
+from ramify.data.features import FeatureSchema, read_features
+from ramify.inspection.node_tests import (
+    FeatureNames,
+    NodeTest,
+    name_variables,
+    read_feature_names,
+    read_tests,
+)
 from ramify.labels.hierarchy import Hierarchy
+from ramify.trees.views import change_tree
 
 __all__ = [
     "ModelSummary",
@@ -258,12 +265,13 @@ def summarise_trees(
     categories: Mapping[Any, Sequence[Any]] | None,
 ) -> ModelSummary:
     """Summarise the trees of a model."""
-    features = read_feature_names(model, feature_names, categories)
-    features = replace(features, names=(*features.names, *found.made_features))
+    columns = read_feature_names(model, feature_names, categories)
+    features = name_variables(columns, model.schema_, [one.tree for one in found.trees])
+    features = _with_made(features, found.made_features, model.schema_)
     trees = tuple(
         TreeSummary(
             one.name,
-            one.tree,
+            _renumbered(one.tree, features),
             one.outputs,
             found.hierarchy,
             features,
@@ -274,6 +282,31 @@ def summarise_trees(
     )
     kind = type(model).__name__
     return ModelSummary(kind, trees, found.hierarchy, features, found.combination, found.outputs)
+
+
+def _with_made(
+    features: FeatureNames, made: tuple[str, ...], schema: FeatureSchema
+) -> FeatureNames:
+    """Append the features that a model adds to those of X."""
+    names = (*features.names, *made)
+    if features.variables is None or features.columns is None or features.sources is None:
+        return replace(features, names=names)
+    added = np.arange(len(made))
+    return replace(
+        features,
+        names=names,
+        variables=np.append(features.variables, schema.n_variables + added),
+        columns=(*features.columns, *made),
+        sources=np.append(features.sources, schema.n_features + added),
+    )
+
+
+def _renumbered(tree: _core.Tree, features: FeatureNames) -> _core.Tree:
+    """Return a tree whose features are numbered as in `features`."""
+    if features.variables is None:
+        return tree
+    places = np.searchsorted(features.variables, tree.feature)
+    return change_tree(tree, feature=np.where(tree.feature < 0, -1, places).astype(np.int32))
 
 
 def as_trees(model: Any) -> TreeModel:
@@ -320,9 +353,9 @@ def read_rows(model: Any, X: Any) -> Any:
     return read_features(model, X, model.schema_)
 
 
-def read_tree_rows(model: Any, X: Any) -> Any:
-    """Return the rows that the trees of a model test."""
-    return model._tree_rows(read_rows(model, X))
+def read_tree_rows(model: Any, summary: ModelSummary, X: Any) -> Any:
+    """Return the rows that the trees of the summary of a model test."""
+    return summary.features.select(model._tree_rows(read_rows(model, X)))
 
 
 def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:

@@ -14,12 +14,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import HierarchicalClassifier
-from ramify._base.foreign import copy_input_tags, takes_labels
+from ramify._base.foreign import copy_input_tags, reads_texts, takes_labels
 from ramify._base.tree_models import TreeModel
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Anything, IfPresent, MapOf, Part, Schema
 from ramify.data.features import given_features, read_features
+from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel, Queries, learn_all
 from ramify.local.linear import LinearColumns
@@ -54,7 +55,13 @@ class LocalClassifier(HierarchicalClassifier):
 
     _saved_schema: ClassVar[Schema] = {
         "local_models_": MapOf(
-            Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_labels")
+            Anything(),
+            Part(
+                LocalModel,
+                n_features="n_features_in_",
+                n_variables="n_variables",
+                n_labels="n_labels",
+            ),
         ),
         "columns_": IfPresent(Part(LinearColumns, n_features="n_features_in_")),
     }
@@ -65,8 +72,9 @@ class LocalClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal. Estimators of other libraries get data frames unchanged.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts. Estimators of other libraries get data
+            frames and texts unchanged, or numbers if they cannot read texts.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
@@ -85,12 +93,25 @@ class LocalClassifier(HierarchicalClassifier):
             LabelTargets(encoded.Y),
             weights,
             weighted=sample_weight is not None,
-            given=given_features(given, X),
+            given=self._given(given, X),
             feature_names=getattr(self, "feature_names_in_", None),
             n_jobs=self.n_jobs,
         )
         self._learn_local(data)
         return self
+
+    def _text_form(self) -> str:
+        estimator = self._local_estimator()
+        if isinstance(estimator, HierarchicalClassifier):
+            form = estimator._text_form()
+            return "weights" if form == "passed" else form  # local models get variables
+        return "passed" if reads_texts(estimator) else "weights"
+
+    def _given(self, given: Any, X: Any) -> Any:
+        """Return X for local models of other libraries, which may not read texts and vectors."""
+        has_wide = bool(self.schema_.texts or self.schema_.vectors)
+        reads = self._text_form() == "passed" or not has_wide
+        return given_features(given, X) if reads else by_rows(X)
 
     @abstractmethod
     def _learn_local(self, data: TreeData) -> None:
@@ -158,7 +179,7 @@ class LocalClassifier(HierarchicalClassifier):
         return self._targets()
 
     def _score_given(self, given: Any, X: Any) -> NDArray[np.float64]:
-        return self._score(X, given_features(given, X))
+        return self._score(X, self._given(given, X))
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         return self._score(X, X)
@@ -265,7 +286,7 @@ class LocalArchitecture(LocalClassifier):
         coded = read_features(self, X, self.schema_)
         return predict_paths(
             self.local_models_,
-            self._queries(coded, given_features(X, coded)),
+            self._queries(coded, self._given(X, coded)),
             self.hierarchy_,
             steps,
             ends=self._ends(candidates),

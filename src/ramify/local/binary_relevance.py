@@ -180,7 +180,12 @@ class BinaryRelevancePlus(LocalArchitecture):
         "first_": Fitted("n_features_in_", "n_labels"),
         "local_models_": MapOf(
             Anything(),
-            Part(LocalModel, n_features="n_features_in_+n_labels", n_labels="n_labels"),
+            Part(
+                LocalModel,
+                n_features="n_features_in_+n_labels",
+                n_variables="n_variables+n_labels",
+                n_labels="n_labels",
+            ),
             "n_labels",
         ),
     }
@@ -210,6 +215,10 @@ class BinaryRelevancePlus(LocalArchitecture):
         self.first_ = self._make_first()
         self.first_._learn_local(data)
         super()._learn_local(data)
+
+    def _text_form(self) -> str:
+        form = super()._text_form()
+        return "weights" if form == "passed" else form
 
     def _make_first(self) -> BinaryRelevance:
         """Return the unfitted first stage with the input attributes of this classifier."""

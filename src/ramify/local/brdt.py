@@ -168,7 +168,8 @@ class BRDTClassifier(LocalClassifier):
         "accuracies_": Array(("n_labels",), low=0, high=1 + 1e-9),
         "components_": ListOf(TupleOf(Label())),
         "relation_models_": MapOf(
-            Anything(), Part(LocalModel, n_features="n_labels", n_labels="n_labels")
+            Anything(),
+            Part(LocalModel, n_features="n_labels", n_variables="n_labels", n_labels="n_labels"),
         ),
     }
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number
-from ramify.data.features import given_features, read_features
+from ramify.data.features import read_features
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
@@ -49,7 +49,13 @@ class LabelSetClassifier(LocalArchitecture):
     _saved_schema: ClassVar[Schema] = {
         "label_sets_": Sparse(("n_sets", "n_labels"), "i4 i8", low=1, high=1),
         "local_models_": MapOf(
-            Anything(), Part(LocalModel, n_features="n_features_in_", n_labels="n_sets")
+            Anything(),
+            Part(
+                LocalModel,
+                n_features="n_features_in_",
+                n_variables="n_variables",
+                n_labels="n_sets",
+            ),
         ),
     }
 
@@ -234,7 +240,7 @@ class LabelPowerset(LabelSetClassifier):
             return super()._predict_sets(X, threshold, candidates)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
-        (answer,) = self._predict_local(coded, given_features(X, coded))
+        (answer,) = self._predict_local(coded, self._given(X, coded))
         if self.format_.single_label:  # never the empty set, even if training rows had it
             answer[np.diff(self.label_sets_.indptr) == 0] = -1
         chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]

@@ -240,7 +240,9 @@ class LocalModel:
         "labels": TupleOf(Whole(0, "n_labels"), "n_own"),
         "shares": TupleOf(Maybe(Number(0, 1)), "n_own"),
         "estimator": AnyOf(
-            TreeOf("n_features", "n_own"), Part(LinearModel), Fitted("n_features", method=None)
+            TreeOf("n_variables", "n_own"),
+            Part(LinearModel),
+            Fitted("n_features", method=None, n_variables="n_variables"),
         ),
         "answer": Text(("columns", *ANSWERS)),
     }

@@ -107,7 +107,7 @@ class LinearClassifier(ArrayClassifier):
     model_: LinearModel
 
     _saved_schema: ClassVar[Schema] = {
-        "columns_": Part(LinearColumns, n_features="n_features_in_"),
+        "columns_": Part(LinearColumns, n_features="n_variables"),
         "model_": Part(LinearModel),
     }
 

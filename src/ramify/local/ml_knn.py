@@ -128,8 +128,8 @@ class MLkNN(ArrayClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
 

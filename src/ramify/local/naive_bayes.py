@@ -376,8 +376,8 @@ class GlobalNaiveBayes(ArrayClassifier):
     _saved_schema: ClassVar[Schema] = {
         "log_prior_": Array(("n_labels",), high=0, finite=False),
         "log_prior_none_": Number(finite=False),
-        "gaussians_": Part(Gaussians, n_groups="n_labels+1", n_features="n_features_in_"),
-        "tables_": Part(CategoryTables, n_groups="n_labels+1", n_features="n_features_in_"),
+        "gaussians_": Part(Gaussians, n_groups="n_labels+1", n_features="n_variables"),
+        "tables_": Part(CategoryTables, n_groups="n_labels+1", n_features="n_variables"),
     }
 
     def __init__(
@@ -472,5 +472,5 @@ class GlobalNaiveBayes(ArrayClassifier):
             or np.shape(self.log_prior_) != (n_labels,)
         ):
             raise ValueError("log_prior_, gaussians_ and tables_ do not fit together")
-        self.gaussians_.check(n_labels + 1, self.n_features_in_)
+        self.gaussians_.check(n_labels + 1, self.schema_.n_variables)
         self.tables_.check(n_labels + 1, self.schema_.n_categories)

@@ -134,7 +134,7 @@ class SiblingLassoClassifier(ArrayClassifier):
     n_iter_: int
 
     _saved_schema: ClassVar[Schema] = {
-        "features_": Part(LinearFeatures, n_features="n_features_in_"),
+        "features_": Part(LinearFeatures, n_features="n_variables"),
         "intercept_": Array(("n_edges",)),
         "coef_": Sparse(("n_columns", "n_edges"), "f8", "csc csr"),
         "n_iter_": Whole(),

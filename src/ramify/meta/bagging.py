@@ -142,6 +142,9 @@ class HierarchicalBaggingClassifier(HierarchicalClassifier):
                 "local architecture, e.g. PerEdgeClassifier(estimator=...)."
             )
 
+    def _text_form(self) -> str:
+        return "passed"
+
     def _member(self) -> Any:
         return PerEdgeClassifier(PCTClassifier()) if self.estimator is None else self.estimator
 

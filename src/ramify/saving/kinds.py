@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,11 @@ def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]
         given = value.get_params(deep=False)
         fitted = get_fitted(value) if getter is None else getter()
     else:
-        given = {name: getattr(value, name) for name in inspect.signature(type(value)).parameters}
+        given = {
+            name: getattr(value, name)
+            for name in inspect.signature(type(value)).parameters
+            if name not in _left_out(value)
+        }
         fitted = {}
     name = saved_name(type(value))
     try:
@@ -228,6 +233,14 @@ def _encode_instance(encoder: Encoder, value: Any, where: str) -> dict[str, Any]
         "given": {key: encoder.value(item, f"{name}.{key}") for key, item in given.items()},
         "fitted": {key: encoder.value(item, f"{name}.{key}") for key, item in fitted.items()},
     }
+
+
+def _left_out(value: Any) -> set[str]:
+    """Return the fields of a dataclass that files have only if they are not empty."""
+    if not is_dataclass(value):
+        return set()
+    found = (field for field in fields(value) if field.metadata.get("saved_if_any"))
+    return {field.name for field in found if not getattr(value, field.name)}
 
 
 def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:

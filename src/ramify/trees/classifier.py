@@ -252,7 +252,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     f_test_scores_: dict[float, float]
 
     _saved_schema: ClassVar[Schema] = {
-        "tree_": TreeOf("n_features_in_", "n_labels"),
+        "tree_": TreeOf("n_variables", "n_labels"),
         "f_test_": Maybe(Number(0, 1)),
         "f_test_scores_": IfPresent(MapOf(Maybe(Number(0, 1)), Number(finite=False))),
     }
@@ -333,8 +333,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
@@ -411,6 +411,9 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
             return ValidationRows(X, Y, None)
         return ValidationRows(X, Y, check_sample_weight(sample_weight_val, X.shape[0], "_val"))
 
+    def _text_form(self) -> str:
+        return "presence"
+
     @property
     def _conventions(self) -> Conventions:
         return label_conventions(self)
@@ -443,4 +446,4 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "tree_" in state:
-            check_tree_fits(self.tree_, self.n_features_in_, self.hierarchy_.n_labels)
+            check_tree_fits(self.tree_, self.schema_.n_variables, self.hierarchy_.n_labels)

@@ -61,7 +61,6 @@ class TreeEnsemble:
 
     trees_: list[_core.Tree]
     schema_: FeatureSchema
-    n_features_in_: int
     _seed: int
 
     @property
@@ -251,10 +250,11 @@ class TreeEnsemble:
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity-based feature importances: the mean of the importances in the trees."""
         check_is_fitted(self)
-        total = np.zeros(self.n_features_in_)
+        n_variables = self.schema_.n_variables
+        total = np.zeros(n_variables)
         for tree in self.trees_:
-            total += sum_gains(tree, self.n_features_in_)
-        return np.asarray(total / max(total.sum(), np.finfo(float).tiny), dtype=np.float64)
+            total += sum_gains(tree, n_variables)
+        return self.schema_.sum_by_feature(total / max(total.sum(), np.finfo(float).tiny))
 
     def _get_saved_state(self) -> dict[str, Any]:
         state: dict[str, Any] = super()._get_saved_state()  # type: ignore[misc]
@@ -266,7 +266,7 @@ class TreeEnsemble:
         super()._set_saved_state(fitted)  # type: ignore[misc]
         if "trees_" in fitted:
             for tree in self.trees_:
-                check_tree_fits(tree, self.n_features_in_, self._n_values)
+                check_tree_fits(tree, self.schema_.n_variables, self._n_values)
             self._seed = int(seed)  # required by warm_start
 
 
@@ -288,7 +288,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     oob_decision_function_: NDArray[np.float64]
 
     _saved_schema: ClassVar[Schema] = {
-        "trees_": ListOf(TreeOf("n_features_in_", "n_labels")),
+        "trees_": ListOf(TreeOf("n_variables", "n_labels")),
         "_seed": Whole(-(2**63)),
         "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
         "oob_score_": IfPresent(Number(finite=False)),
@@ -305,8 +305,8 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like
             Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
         sample_weight : array-like of shape (n,), optional
@@ -354,8 +354,11 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         factors = class_factors(self.class_weight, encoded.Y, encoded.format, weights)
         return data.with_factors(factors, draws=True)
 
+    def _text_form(self) -> str:
+        return "presence"
+
     def _describe_output(self) -> tuple[Any, ...]:
-        return self.n_features_in_, self.hierarchy_
+        return self.schema_.variables, self.hierarchy_
 
     def _score_out_of_bag(
         self, data: TreeData, scores: NDArray[np.float64], has_votes: NDArray[np.bool_]

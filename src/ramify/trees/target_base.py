@@ -73,7 +73,9 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         "n_outputs_": Whole(1),
         "n_columns_": Whole(1),
         "flat_output_": Flag(),
-        "schema_": Part(FeatureSchema, n_features="n_features_in_"),
+        "schema_": Part(
+            FeatureSchema, binds={"n_variables": "n_variables"}, n_features="n_features_in_"
+        ),
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
         "target_names_": IfPresent(Array(("n_outputs_",), "O U")),
     }
@@ -173,8 +175,7 @@ class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         set_fitted(self, state)
         if "schema_" not in state:
             return
-        if self.schema_.n_categories.shape != (self.n_features_in_,):
-            raise ValueError("schema_ and n_features_in_ do not fit together")
+        self.schema_.check(self.n_features_in_)
         if self.flat_output_ and self.n_outputs_ != 1:
             raise ValueError("flat_output_ and n_outputs_ do not fit together")
 
@@ -185,7 +186,7 @@ class TargetTree(TreeViews, TargetEstimator):
     tree_: _core.Tree
 
     _saved_schema: ClassVar[Schema] = {
-        "tree_": TreeOf("n_features_in_", "n_columns_", shares=False),
+        "tree_": TreeOf("n_variables", "n_columns_", shares=False),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TargetTree:
@@ -194,8 +195,8 @@ class TargetTree(TreeViews, TargetEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like or data frame of shape (n,) or (n, n_targets)
             The targets. Missing values are allowed; a row is not used for the targets that it
             lacks.
@@ -223,7 +224,7 @@ class TargetTree(TreeViews, TargetEstimator):
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "tree_" in state:
-            check_tree_fits(self.tree_, self.n_features_in_, self.n_columns_)
+            check_tree_fits(self.tree_, self.schema_.n_variables, self.n_columns_)
 
 
 class TargetForest(TreeEnsemble, TargetEstimator):
@@ -239,7 +240,7 @@ class TargetForest(TreeEnsemble, TargetEstimator):
     oob_score_: float
 
     _saved_schema: ClassVar[Schema] = {
-        "trees_": ListOf(TreeOf("n_features_in_", "n_columns_", shares=False)),
+        "trees_": ListOf(TreeOf("n_variables", "n_columns_", shares=False)),
         "_seed": Whole(-(2**63)),
         "oob_score_": IfPresent(Number(finite=False)),
     }
@@ -250,8 +251,8 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Training rows. NaN marks missing values; string and categorical columns of a data
-            frame are nominal.
+            Training rows, or texts. NaN marks missing values; string and categorical columns of a
+            data frame are nominal, unless they are texts.
         y : array-like or data frame of shape (n,) or (n, n_targets)
             The targets. Missing values are allowed; a row is not used for the targets that it
             lacks.
@@ -271,7 +272,7 @@ class TargetForest(TreeEnsemble, TargetEstimator):
         return self._read_training(X, y, sample_weight)
 
     def _describe_output(self) -> tuple[Any, ...]:
-        return self.n_features_in_, self.n_outputs_, self.n_columns_
+        return self.schema_.variables, self.n_outputs_, self.n_columns_
 
     @property
     def _n_values(self) -> int:

@@ -191,7 +191,7 @@ class TreeData:
 
     @property
     def n_features(self) -> int:
-        """The number of columns of X."""
+        """The number of columns of X, which are variables."""
         return int(self.X.shape[1])
 
     @property
@@ -264,7 +264,7 @@ class TreeData:
     def describe(self, estimator: Any) -> None:
         """Set the fitted attributes of an estimator that describe its features."""
         estimator.schema_ = self.schema
-        estimator.n_features_in_ = self.n_features
+        estimator.n_features_in_ = self.schema.n_features
         if self.feature_names is not None:
             estimator.feature_names_in_ = np.array(self.feature_names, dtype=object)
 

@@ -34,7 +34,6 @@ class TreeViews:
 
     tree_: _core.Tree
     schema_: FeatureSchema
-    n_features_in_: int
 
     def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
         return (ModelTree("", self.tree_, outputs),)
@@ -88,7 +87,7 @@ class TreeViews:
     def feature_importances_(self) -> NDArray[np.float64]:
         """Impurity-based feature importances; all zeros if the tree is a single leaf."""
         check_is_fitted(self)
-        return sum_gains(self.tree_, self.n_features_in_)
+        return self.schema_.sum_by_feature(sum_gains(self.tree_, self.schema_.n_variables))
 
 
 # ---- the structure of a grown tree ----------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._messages import shorten
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_training_features
 from ramify.data.frames import names_of
@@ -130,6 +131,13 @@ def describe_partition(part: Part, estimator: Any) -> Description:
     if n_rows == 0:
         return Description(0)
     X, schema = read_training_features(estimator, part.X, estimator.categorical_features)
+    if schema.texts or schema.vectors:
+        names = getattr(estimator, "feature_names_in_", [0])
+        wide = shorten(names[j] for j in (*schema.texts, *schema.vectors))
+        raise ValueError(
+            "X must have columns of numbers, categories or dates if it is a dask collection, got "
+            f"texts or vectors in {wide}. Drop them, or pass X in the memory of one machine."
+        )
     weights = read_weights(part, X.shape[0])
     kept = weights[weights > 0]
     y_format, classes = _describe_labels(part.y, estimator.hierarchy)

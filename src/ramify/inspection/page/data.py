@@ -37,7 +37,7 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
     """Return the labels, features and trees of a model."""
     tested = {int(j) for tree in summary.trees for j in np.unique(tree.tree.feature)}
     if summary.combination == "sum":
-        overall = np.asarray(model.feature_importances_)
+        overall = summary.features.select(model._variable_importances()[None])[0]
         spread = np.zeros_like(overall)
     else:
         found = importances(model)
@@ -47,7 +47,7 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
         "unit": "margin" if summary.combination == "sum" else "probability",
         "nTrees": len(summary.trees),
         "trees": [_describe_tree(tree) for tree in summary.trees[:max_trees]],
-        "features": _describe_features(summary.features, model.schema_.n_categories, tested),
+        "features": _describe_features(summary.features, _n_categories(model, summary), tested),
         "importances": _rounded(overall, 6),
         "importanceSpread": _rounded(spread, 6),
         **_describe_labels(summary.hierarchy),
@@ -103,8 +103,18 @@ def _describe_features(
         codes = range(counts[j] if j < len(counts) else 0)  # features of the model have none
         categories = [features.category(j, code) for code in codes] or None
         facts = {"name": name, "categories": categories, "used": j in tested}
-        described.append(facts | ({"time": features.times[j]} if j in features.times else {}))
+        facts |= {"time": features.times[j]} if j in features.times else {}
+        described.append(facts | ({"lacks": features.lacks[j]} if j in features.lacks else {}))
     return described
+
+
+def _n_categories(model: Any, summary: ModelSummary) -> NDArray[np.int32]:
+    """Return the number of categories of each feature of X that is shown; 0 for numbers."""
+    counts, variables = model.schema_.n_categories, summary.features.variables
+    found: NDArray[np.int32] = counts
+    if variables is not None:
+        found = counts[variables[variables < len(counts)]]
+    return found
 
 
 def _describe_tree(summary: TreeSummary) -> dict[str, Any]:
@@ -212,7 +222,7 @@ def describe_rows(
     `whole`: the model whose performance is shown, if `model` is a member of it.
     """
     X, y, max_rows = given.X, given.y, given.max_rows
-    coded = read_tree_rows(model, X)
+    coded = read_tree_rows(model, summary, X)
     n_rows = coded.shape[0]
     called = _row_names(X, given.names, n_rows)
     shown = np.unique(np.linspace(0, n_rows - 1, min(n_rows, max_rows)).round().astype(int))
@@ -298,7 +308,8 @@ def _describe_answer(performance: Performance, about: str, note: str | None) -> 
 
 def _row_names(X: Any, names: Sequence[Any] | None, n_rows: int) -> list[str]:
     if names is None:
-        index = list(getattr(X, "index", ()))
+        given = getattr(X, "index", ())
+        index = [] if callable(given) else list(given)  # that of a list is a method
         named = len(index) == n_rows and all(isinstance(name, str) for name in index)
         names = index if named else [f"row {i}" for i in range(n_rows)]
     if len(names) != n_rows:

@@ -193,6 +193,7 @@ class Condition:
     code_parts: tuple[float, ...]
     categories: tuple[str, ...]  # nominal features: names of the categories
     unknown_part: float  # the fraction of a row with a missing value that meets the condition
+    lacks: str = ""  # the name of a term where a text lacks it
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -218,6 +219,8 @@ class Condition:
             members = [name for name, part in pairs if part == 1]
             return f"{self.name} {join_categories(members, self.categories)}"
         low, high = self.bound_texts
+        if self.lacks:
+            return self.lacks if math.isinf(self.above) else self.name
         if math.isinf(self.above) and math.isinf(self.up_to):
             return f"{self.name} is {'missing' if self.up_to < 0 else 'not missing'}"
         if math.isinf(self.above):
@@ -263,7 +266,9 @@ def _condition(test: NodeTest, branch: int, share: float) -> Condition:
         above, texts = test.threshold, (test.threshold_text, "")
     else:
         up_to, texts = test.threshold, ("", test.threshold_text)
-    return Condition(test.feature, test.name, above, up_to, texts, parts, test.categories, share)
+    return Condition(
+        test.feature, test.name, above, up_to, texts, parts, test.categories, share, test.lacks
+    )
 
 
 def _both(one: Condition, other: Condition) -> Condition:
@@ -278,6 +283,7 @@ def _both(one: Condition, other: Condition) -> Condition:
         code_parts=tuple(a * b for a, b in zip(one.code_parts, other.code_parts, strict=True)),
         categories=one.categories,
         unknown_part=one.unknown_part * other.unknown_part,
+        lacks=one.lacks,
     )
 
 

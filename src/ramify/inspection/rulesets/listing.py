@@ -128,7 +128,7 @@ class RuleSet(Sequence[Rule]):
                 f"the prediction of a {self._summary.kind} is not a mean over its trees, so rules "
                 "cannot reproduce it. Use predict_proba of the model."
             )
-        X = read_tree_rows(self._model, X)
+        X = read_tree_rows(self._model, self._summary, X)
         n_trees = len(self._summary.trees)
         scores = np.zeros((X.shape[0], self.hierarchy.n_labels))
         columns = Columns(X)
@@ -306,7 +306,7 @@ def _measured(found: Iterable[Rule], model: Any, summary: ModelSummary, X: Any, 
             f"X and y must be None for a {summary.kind}, got rows: its trees predict label sets "
             "instead of labels. Omit X and y to use the values of the training rows."
         )
-    rows = read_tree_rows(model, X)
+    rows = read_tree_rows(model, summary, X)
     Y = read_labels(y, summary.hierarchy).Y
     check_same_length(rows.shape[0], Y.shape[0])
     prior: NDArray[np.float64] = np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()

@@ -97,7 +97,7 @@ class ExamplePane {
     this.steps.replaceChildren(...asked.map((i) => {
       const j = tree.feature[i];
       const b = tree.branchOf(i, this.values[j]);
-      const value = `${model.features[j].name} = ${model.featureValue(j, this.values[j])}`;
+      const value = model.cell(j, this.values[j]);
       const answer = b < 0 ? "divided among all branches" : model.answer(tree, i, b);
       const part = parts.get(i) < 0.9995 ? `${Math.round(100 * parts.get(i))} %: ` : "";
       const item = h("li", {}, part, h("button", { class: "link", type: "button", text: `${model.question(tree, i)}?`, onclick: () => view.choose(i) }), ` ${answer} (${value})`);
@@ -122,7 +122,8 @@ class ExamplePane {
 
   fill(asked) {
     const { features } = this.app.model;
-    const used = features.map((feature, j) => j).filter((j) => features[j].used && !asked.includes(j));
+    const shown = (j) => features[j].used && !asked.includes(j) && !(features[j].lacks && !this.values[j]);
+    const used = features.map((feature, j) => j).filter(shown);
     const cells = [...asked, ...used].flatMap((j) => {
       const id = `value-${j}`;
       return [h("label", { for: id, class: asked.includes(j) ? "asked" : null, title: features[j].name, text: features[j].name }), this.field(j, id)];
@@ -131,7 +132,8 @@ class ExamplePane {
   }
 
   field(j, id) {
-    const { categories } = this.app.model.features[j];
+    const { lacks } = this.app.model.features[j];
+    const categories = lacks ? ["no", "yes"] : this.app.model.features[j].categories;
     const value = this.values[j];
     if (categories) {
       const field = h("select", { id, onchange: () => this.set(j, field.value) }, h("option", { value: "", text: "missing" }),

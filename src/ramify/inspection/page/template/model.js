@@ -133,6 +133,13 @@ class Model {
 
   figure(value) { return this.hasMargins ? signed(value) : two(value); }
 
+  /* The value of a feature of a row with its name. */
+  cell(j, value) {
+    const { name, lacks } = this.features[j];
+    if (lacks) return value > 0 ? name : lacks;
+    return `${name} = ${this.featureValue(j, value)}`;
+  }
+
   featureValue(j, value) {
     if (value === null || value === undefined || Number.isNaN(value)) return "missing";
     const { categories: names, time } = this.features[j];
@@ -153,6 +160,8 @@ class Model {
     const name = this.features[tree.feature[i]].name;
     const codes = tree.codes[i];
     if (!codes && tree.threshold[i] === null) return `${name} is ${b === 0 ? "not missing" : "missing"}`;
+    const { lacks } = this.features[tree.feature[i]];
+    if (lacks) return b === 0 ? name : lacks;
     if (!codes) return `${name} ${b === 0 ? ">" : "≤"} ${tree.text[i]}`;
     const names = this.categoryNames(tree, i);
     const inside = names.filter((_, code) => codes[code] === b);

@@ -1,0 +1,370 @@
+"""Turn the texts of a column into numbers: the weights of their words and parts of words."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._savable import savable
+from ramify._schema import Array, Increasing, Maybe, Schema, Whole
+from ramify._validation import is_missing
+
+__all__ = ["Terms", "are_texts", "texts_of"]
+
+_MAX_TERMS = 100_000  # of each kind that a column keeps, those of the most texts
+_MANY_WORDS = 30.0  # per text, from which parts of words add cost, but hardly any accuracy
+_PART_LENGTHS = (3, 4)
+_MAX_IDF = 100.0  # more than of any number of texts that fits into memory
+_LONGEST = 64  # characters of a term: whole sequences of letters are no words
+_TEXTS_AT_ONCE = 50_000  # whose parts of words are counted, to limit memory
+# Marks that `re` takes for no part of a word: vowel signs of Indic scripts, accents, points of
+# Hebrew and Arabic.
+_MARKS = (
+    r"\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963"
+    r"\u0966-\u109f\u1780-\u17d3\u200c\u200d"
+)
+# Chinese and Japanese have no spaces between words: each character is a word, so that pairs of
+# words are what scikit-learn calls n-grams of two characters. Emoji are words, too.
+_IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_EMOJI = r"\u2600-\u27bf\U0001f000-\U0001faff"
+_WORD = re.compile(rf"[{_IDEOGRAPHS}{_EMOJI}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
+
+
+def are_texts(X: Any) -> bool:
+    """Return whether X is a list, array or column of strings, some of which may be missing."""
+    if sparse.issparse(X) or hasattr(X, "columns") or isinstance(X, str | bytes | dict | set):
+        return False
+    if not hasattr(X, "__len__") or getattr(X, "ndim", 1) != 1:
+        return False
+    kind = getattr(getattr(X, "dtype", None), "kind", "O")
+    if kind not in "OUT" or not hasattr(X, "__iter__"):
+        return False
+    for value in X:
+        value = value.as_py() if hasattr(value, "as_py") else value  # noqa: PLW2901 (pyarrow)
+        if isinstance(value, str):
+            return True
+        if not is_missing(value):
+            return False
+    return False
+
+
+def texts_of(values: Any, name: Any) -> list[str | None]:
+    """Return the cells of a column of texts, None for missing ones, and numbers as digits."""
+    cells = values.to_list() if hasattr(values, "to_list") else list(values)
+    if hasattr(values, "to_pylist"):
+        cells = values.to_pylist()
+    if all(type(cell) is str for cell in cells):
+        return cells
+    found = [_text(cell, name) for cell in cells]
+    if not any(isinstance(cell, str) for cell in cells) and any(found):
+        first = next(cell for cell in cells if not is_missing(cell))
+        raise _not_text(first, name)
+    return found
+
+
+def _text(cell: Any, name: Any) -> str | None:
+    if isinstance(cell, str):
+        return str(cell)
+    if is_missing(cell):
+        return None
+    # A spreadsheet stores the title 1984 as a number.
+    if isinstance(cell, int | np.integer):
+        return str(int(cell))
+    if isinstance(cell, float | np.floating):
+        return f"{cell:.15g}"
+    raise _not_text(cell, name)
+
+
+def _not_text(cell: Any, name: Any) -> ValueError:
+    return ValueError(
+        f"column {name!r} of X must be text, as in fit, got {cell!r} of type "
+        f"{type(cell).__name__}. Convert it to strings, e.g. with astype(str)."
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of some texts."""
+
+    words: list[str]  # the distinct words
+    number: NDArray[np.int64]  # the number of each word of each text in `words`
+    indptr: NDArray[np.int64]  # where the words of each text begin in `number`
+
+    @classmethod
+    def of(cls, texts: Iterable[str | None]) -> _Words:
+        """Split texts into words, in lower case and with one spelling of each letter."""
+        numbers: dict[str, int] = {}
+        add = numbers.setdefault
+        rows = [
+            [add(word, len(numbers)) for word in _split(text)] if text else () for text in texts
+        ]
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        flat = np.fromiter(chain.from_iterable(rows), np.int64, int(indptr[-1]))
+        return cls(list(numbers), flat, indptr)
+
+    @property
+    def n_texts(self) -> int:
+        """The number of texts."""
+        return len(self.indptr) - 1
+
+    @property
+    def counts(self) -> sparse.csr_array[np.float64]:
+        """How often each word occurs in each text, possibly in several cells."""
+        parts = (np.ones(len(self.number)), self.number, self.indptr)
+        return sparse.csr_array(parts, (self.n_texts, len(self.words)))
+
+    @cached_property
+    def text(self) -> NDArray[np.int64]:
+        """The text of each word."""
+        return np.repeat(np.arange(self.n_texts), np.diff(self.indptr))
+
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the distinct pairs of adjacent words as keys, and key and text of each pair."""
+        together = np.flatnonzero(self.text[1:] == self.text[:-1])
+        keys = self.number[together] * len(self.words) + self.number[together + 1]
+        distinct, number = np.unique(keys, return_inverse=True)
+        return distinct, number.ravel().astype(np.int64), self.text[together]
+
+    def pair(self, key: int) -> str:
+        """Return a pair of words as a term."""
+        first, second = divmod(key, len(self.words))
+        return f"{self.words[first]} {self.words[second]}"
+
+
+def _split(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+
+
+def _parts_of(word: str) -> list[str]:
+    """Return the runs of three and four characters of a word between spaces.
+
+    A word of one or two characters has no parts that would say more than the word does.
+    """
+    if len(word) < _PART_LENGTHS[0]:
+        return []
+    padded = f" {word} "
+    return [
+        padded[start : start + length]
+        for length in _PART_LENGTHS
+        for start in range(len(padded) - length + 1)
+    ]
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Terms, and the number of texts that contain each."""
+
+    names: list[str]
+    counts: NDArray[np.int64]
+
+    def kept(self) -> _Counted:
+        """Return the terms of the most texts, in order."""
+        places = [k for k, name in enumerate(self.names) if len(name) <= _LONGEST]
+        if len(places) > _MAX_TERMS:
+            counts = self.counts[places]
+            least = np.partition(counts, -_MAX_TERMS)[-_MAX_TERMS]
+            ties = sorted(
+                (k for k in places if self.counts[k] == least), key=self.names.__getitem__
+            )
+            above = [k for k in places if self.counts[k] > least]
+            places = above + ties[: _MAX_TERMS - len(above)]
+        places.sort(key=self.names.__getitem__)
+        return _Counted([self.names[k] for k in places], self.counts[places])
+
+
+def _count_words(found: _Words) -> _Counted:
+    """Count the texts of each word, and of each pair of words that two texts have."""
+    words = _count_texts(found.number, found.text, len(found.words))
+    keys, number, text = found.pairs()
+    pairs = _count_texts(number, text, len(keys))
+    frequent = np.flatnonzero(pairs > 1)
+    names = [*found.words, *map(found.pair, keys[frequent].tolist())]
+    return _Counted(names, np.concatenate([words, pairs[frequent]]))
+
+
+def _count_texts(
+    number: NDArray[np.int64], text: NDArray[np.int64], n_terms: int
+) -> NDArray[np.int64]:
+    """Return in how many texts each term occurs."""
+    distinct = np.unique(text * max(1, n_terms) + number)
+    return np.bincount(distinct % max(1, n_terms), minlength=n_terms)
+
+
+def _count_parts(found: _Words) -> _Counted:
+    """Count the texts of each part of words that two texts have."""
+    numbers: dict[str, int] = {}
+    lists = [[numbers.setdefault(p, len(numbers)) for p in _parts_of(w)] for w in found.words]
+    parts = _of_lists(lists, len(numbers))
+    counts = np.zeros(len(numbers), dtype=np.int64)
+    for start in range(0, found.n_texts, _TEXTS_AT_ONCE):
+        some = found.counts[start : start + _TEXTS_AT_ONCE] @ parts
+        counts += np.bincount(some.indices, minlength=len(numbers))
+    frequent = np.flatnonzero(counts > 1)
+    names = list(numbers)
+    return _Counted([names[k] for k in frequent.tolist()], counts[frequent])
+
+
+def _matrix(
+    columns: NDArray[np.int64], rows: NDArray[np.int64], n_rows: int, n_columns: int
+) -> sparse.csr_array[np.float64]:
+    """Return how often each column occurs in each row."""
+    ones = np.ones(len(columns))
+    found: Any = sparse.coo_array((ones, (rows, columns)), shape=(n_rows, n_columns))
+    return sparse.csr_array(found.tocsr())
+
+
+def _of_lists(lists: Sequence[Sequence[int]], n_columns: int) -> sparse.csr_array[np.float64]:
+    """Return how often each column is listed for each row."""
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    columns = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum()))
+    return _matrix(columns, np.repeat(np.arange(len(lists)), lengths), len(lists), n_columns)
+
+
+def _weighted(
+    counts: sparse.csr_array[np.float64], idf: NDArray[np.float64]
+) -> sparse.csr_array[np.float64]:
+    """Replace counts by weights; those of a row do not depend on other rows, to the last bit."""
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    most = int(counts.data.max(initial=0))
+    logarithms = np.array([0.0, *(1 + math.log(count) for count in range(1, most + 1))])
+    weights = logarithms[counts.data.astype(np.int64)] * idf[counts.indices]
+    # Not a sum of slices: bincount adds the squares of a row one by one, in order.
+    norms = np.sqrt(np.bincount(rows, weights * weights, minlength=counts.shape[0]))
+    return sparse.csr_array((weights / norms[rows], counts.indices, counts.indptr), counts.shape)
+
+
+@savable
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of a column of texts, each of which becomes a variable.
+
+    Terms are words, pairs of adjacent words, and, if texts are short, parts of words. For trees, a
+    variable is 1 if a text contains the term. For other models, it is the TF-IDF of the term,
+    (1 + log tf) (1 + log ((1 + n) / (1 + df))): the term occurs tf times in the text and in df of
+    n training texts. The words and pairs of a text are divided by their Euclidean norm, and so are
+    the parts. A text without known terms, or a missing one, is all zeros.
+    """
+
+    letters: NDArray[np.uint8]  # all terms, one after the other, in UTF-8
+    # Where each term ends, in characters. Words and pairs come first; both kinds are sorted.
+    ends: NDArray[np.int64]
+    n_words: int  # the number of words and pairs; the other terms are parts of words
+    # 1 + log ((1 + n) / (1 + df)) of each term; None if variables only tell which terms occur.
+    idf: NDArray[np.float64] | None
+
+    _saved_schema: ClassVar[Schema] = {
+        "letters": Array(("?",), "u1"),
+        "ends": Increasing("n_terms", "i8", strictly=True),
+        "n_words": Whole(0, "n_terms+1"),
+        "idf": Maybe(Array(("n_terms",), low=0, high=_MAX_IDF)),
+    }
+
+    @classmethod
+    def learn(cls, texts: Sequence[str | None], *, weighted: bool) -> Terms:
+        """Choose the terms of training texts: parts of words only if the texts are short.
+
+        `weighted`: whether variables are TF-IDF.
+        """
+        found = _Words.of(texts)
+        words, parts = _count_words(found).kept(), _Counted([], np.zeros(0, dtype=np.int64))
+        n_with_words = int(np.count_nonzero(np.diff(found.indptr)))
+        if len(found.number) <= _MANY_WORDS * n_with_words:
+            parts = _count_parts(found).kept()
+        n_known = sum(text is not None for text in texts)
+        counts = np.concatenate([words.counts, parts.counts])
+        idf = 1 + np.log((1 + n_known) / (1 + counts)) if weighted else None
+        terms = [*words.names, *parts.names]
+        ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)))
+        letters = np.frombuffer("".join(terms).encode(), dtype=np.uint8)
+        return cls(letters, ends, len(words.names), idf)
+
+    @classmethod
+    def none(cls) -> Terms:
+        """Return no terms, for texts that other estimators read."""
+        return cls(np.zeros(0, np.uint8), np.zeros(0, np.int64), 0, None)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Terms, (self.letters, self.ends, self.n_words, self.idf)
+
+    def check(self) -> None:
+        """Raise an error if the terms, e.g. from a file, are not distinct strings."""
+        text = self.letters.tobytes().decode()
+        if len(text) != (self.ends[-1] if len(self) else 0) or (len(self) and self.ends[0] < 1):
+            raise ValueError("the letters and ends of terms do not fit together")
+        n_distinct = len(self._number_of_word) + len(self._number_of_part)
+        if n_distinct != len(self):
+            raise ValueError("terms must be distinct")
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The terms; parts of words have a space where the word begins or ends."""
+        text = self.letters.tobytes().decode()
+        ends = self.ends.tolist()
+        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    @cached_property
+    def _number_of_word(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names[: self.n_words])}
+
+    @cached_property
+    def _number_of_part(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names[self.n_words :])}
+
+    def weigh(self, texts: Sequence[str | None]) -> sparse.csr_array[np.float64]:
+        """Return the variables of some texts."""
+        found, n_parts = _Words.of(texts), len(self) - self.n_words
+        keys, pair, text = found.pairs()
+        known = self._number_of_word
+        names = chain(found.words, map(found.pair, keys.tolist()))
+        number = np.fromiter((known.get(name, -1) for name in names), np.int64)
+        columns = number[np.concatenate([found.number, len(found.words) + pair])]
+        rows = np.concatenate([found.text, text])
+        is_known = columns >= 0
+        words = _matrix(columns[is_known], rows[is_known], found.n_texts, self.n_words)
+        words = self._of_counts(words, slice(0, self.n_words))
+        if not n_parts:
+            return words
+        own = self._number_of_part
+        lists = [[own[part] for part in _parts_of(word) if part in own] for word in found.words]
+        counts = found.counts @ _of_lists(lists, n_parts)
+        parts = self._of_counts(counts, slice(self.n_words, len(self)))
+        return sparse.csr_array(sparse.hstack([words, parts], format="csr"))
+
+    def _of_counts(
+        self, counts: sparse.csr_array[np.float64], terms: slice
+    ) -> sparse.csr_array[np.float64]:
+        """Return the variables of some terms from how often they occur in each text."""
+        counts.sort_indices()
+        if self.idf is not None:
+            return _weighted(counts, self.idf[terms])
+        ones = np.ones(counts.nnz)
+        return sparse.csr_array((ones, counts.indices, counts.indptr), counts.shape)
+
+    def describe(self, number: int) -> str:
+        """Return a term as readers see it, with an ellipsis where a part of a word is cut.
+
+        Examples
+        --------
+        >>> terms = Terms.learn(["red pan", "red pans"], weighted=False)
+        >>> print(*(terms.describe(k) for k in range(len(terms))))
+        'pan' 'pans' 'red' 'pa…' 'pan…' 're…' 'red…' '…ed' '…pan…' '…red…' '…red'
+        """
+        name = self.names[number]
+        if number < self.n_words:
+            return repr(name)
+        start, end = ("" if name[at] == " " else "…" for at in (0, -1))
+        return f"'{start}{name.strip()}{end}'"
