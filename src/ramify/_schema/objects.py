@@ -96,19 +96,11 @@ class BoostedTreesOf(Kind):
 
 
 class Instance(Kind):
-    """An instance of one of some classes, which checks itself when it is created.
-
-    Parameters
-    ----------
-    *classes : type
-        The classes.
-    binds : mapping of str to str, optional
-        Sizes that follow from its attributes: the name of each size and of its attribute.
-    """
+    """An instance of one of some classes, which checks itself when it is created."""
 
     def __init__(self, *classes: type, binds: Mapping[str, str] | None = None) -> None:
         self.classes = classes
-        self.binds = dict(binds or {})
+        self.binds = dict(binds or {})  # sizes that follow from attributes, with their names
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, self.classes):
@@ -119,24 +111,14 @@ class Instance(Kind):
 
 
 class Part(Kind):
-    """A dataclass with a schema of its own, part of a larger object.
-
-    Parameters
-    ----------
-    cls : type
-        The dataclass.
-    binds : mapping of str to str, optional
-        Sizes of the larger object that follow from attributes of the dataclass; see `Instance`.
-    **sizes : int or str
-        The sizes in the larger object that correspond to those that its schema takes from outside.
-    """
+    """A dataclass with a schema of its own, part of a larger object."""
 
     def __init__(
         self, cls: type, *, binds: Mapping[str, str] | None = None, **sizes: Size
     ) -> None:
         self.cls = cls
-        self.sizes = sizes
-        self.binds = dict(binds or {})
+        self.sizes = sizes  # those that its schema takes from the larger object
+        self.binds = dict(binds or {})  # sizes of the larger object, as in `Instance`
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not self.cls:

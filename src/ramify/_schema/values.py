@@ -22,11 +22,6 @@ class SchemaError(ValueError):
 class Sizes:
     """The sizes known so far while the attributes of one object are checked.
 
-    Parameters
-    ----------
-    known : mapping of str to int, optional
-        Sizes known from outside.
-
     Examples
     --------
     >>> sizes = Sizes({"n_labels": 3})
@@ -203,13 +198,7 @@ class IfPresent(Kind):
 
 
 class AnyOf(Kind):
-    """A value of one of several kinds.
-
-    Parameters
-    ----------
-    *kinds : Kind
-        The kinds, tried in order.
-    """
+    """A value of one of several kinds."""
 
     def __init__(self, *kinds: Kind) -> None:
         self.kinds = kinds

@@ -17,13 +17,7 @@ INPUT, OUTPUT = "X", "probabilities"
 
 
 class GraphBuilder:
-    """A graph under construction, or the body of a loop.
-
-    Attributes
-    ----------
-    dtype : dtype
-        The type of the features: float32 or float64.
-    """
+    """A graph under construction, or the body of a loop."""
 
     def __init__(self, dtype: Any, *, prefix: str = "") -> None:
         self.onnx = import_extra("onnx", "onnx")

@@ -56,13 +56,7 @@ class ArrayPools:
 
 
 class PoolReader:
-    """Returns the arrays of the pools in the order in which they were added.
-
-    Parameters
-    ----------
-    members : mapping of str to bytes
-        The members of a container; members other than .npy files are ignored.
-    """
+    """Returns the arrays of the pools in the order in which they were added."""
 
     def __init__(self, members: Mapping[str, bytes]) -> None:
         self._pools = {
@@ -149,28 +143,13 @@ class Kind:
 
 
 class Encoder:
-    """Converts values to JSON and collects arrays in pools.
-
-    Parameters
-    ----------
-    kinds : sequence of Kind
-        The kinds of objects that can be saved; the first that matches an object is used.
-
-    Attributes
-    ----------
-    entries : list of dict
-        The table of objects.
-    pools : ArrayPools
-        The arrays.
-    wrapped : list
-        Objects of other libraries.
-    """
+    """Converts values to JSON and collects arrays in pools."""
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[dict[str, Any]] = []  # the table of objects
         self.pools = ArrayPools()
-        self.wrapped: list[Any] = []
-        self._kinds = kinds
+        self.wrapped: list[Any] = []  # objects of other libraries
+        self._kinds = kinds  # the first that matches an object is used
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []  # an id is unique only as long as its object exists
         self._open: set[int] = set()
@@ -221,19 +200,7 @@ class Encoder:
 
 
 class Decoder:
-    """Creates the objects of a table, in order.
-
-    Parameters
-    ----------
-    kinds : sequence of Kind
-        The kinds of objects that can be loaded.
-    pools : PoolReader
-        The arrays.
-    wrapped : sequence
-        The objects of other libraries.
-    limits : LoadLimits
-        Limits on the number of objects and their nesting.
-    """
+    """Creates the objects of a table, in order."""
 
     def __init__(
         self,

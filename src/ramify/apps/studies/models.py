@@ -27,22 +27,13 @@ from ramify.metrics import get_scorer
 class ScaledModel:
     """A model whose numeric features are scaled by the ranges of the training rows.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted to the scaled rows.
-    nominal : list of bool or None
-        Columns of an array that are not scaled; None for data frames.
-
-    Notes
-    -----
     Missing values stay missing. Constant columns are only shifted. Sparse columns are divided by
     their largest absolute value; zeros stay zero.
     """
 
     def __init__(self, estimator: Any, nominal: list[bool] | None) -> None:
         self.estimator_ = estimator
-        self.nominal = nominal
+        self.nominal = nominal  # columns of an array that are not scaled; None for data frames
 
     def fit(self, X: Any, y: Any) -> ScaledModel:
         """Compute the ranges, then fit the estimator."""
@@ -100,11 +91,8 @@ def _sizes(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 class SharesModel:
     """Baseline that predicts the frequency of each label in the training rows.
 
-    Parameters
-    ----------
-    n_labels : int, optional
-        Predict the set of this many most frequent labels; among equally frequent labels, the first
-        ones. If None, predict the labels that at least half of the rows have.
+    With `n_labels`, it predicts that many of the most frequent labels, and otherwise the labels
+    that at least half of the rows have.
 
     Examples
     --------
@@ -139,15 +127,7 @@ class SharesModel:
 
 
 class LeafModel:
-    """A model of the leaves as flat labels; inner labels get the maximum over their leaves.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The labels.
-    estimator : estimator
-        Classifier for the leaves; its hierarchy is flat.
-    """
+    """A model of the leaves as flat labels; inner labels get the maximum over their leaves."""
 
     def __init__(self, hierarchy: Hierarchy, estimator: Any) -> None:
         self.hierarchy = hierarchy
@@ -167,15 +147,7 @@ class LeafModel:
 
 
 class PathModel:
-    """A model that is fitted on, and predicts, one path per row, as its most specific label.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The labels.
-    estimator : estimator
-        Classifier for this hierarchy.
-    """
+    """A model that is fitted on, and predicts, one path per row, as its most specific label."""
 
     def __init__(self, hierarchy: Hierarchy, estimator: Any) -> None:
         self.hierarchy = hierarchy

@@ -48,11 +48,6 @@ class Store:
     ``study.json`` lists the cells of the study, ``cells/KEY.json`` contains the result of a cell.
     A key is a checksum of everything the result depends on. Results of other code, data or
     settings can therefore be in the same folder without being mixed up.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if it does not exist.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -24,15 +24,7 @@ _UPLOAD_BYTES = 2**28
 
 
 class CudaBooster:
-    """Learns boosted trees on a GPU, one per round: the same trees as `_core.GradientBooster`.
-
-    Parameters
-    ----------
-    plan : BoostingPlan
-        The rows and options.
-    start : ndarray of shape (n_outputs,)
-        The margins before the first round.
-    """
+    """Learns boosted trees on a GPU, one per round: the same trees as `_core.GradientBooster`."""
 
     def __init__(self, plan: _core.BoostingPlan, start: NDArray[np.float64]) -> None:
         cupy = load_cupy()

@@ -58,13 +58,7 @@ def check_memory(cupy: Any, n_bytes: int) -> None:
 
 
 class Kernels:
-    """The kernels of kernels.cu, by name.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    """
+    """The kernels of kernels.cu, by name."""
 
     def __init__(self, cupy: Any) -> None:
         code = resources.files(__package__).joinpath("kernels.cu").read_text(encoding="utf-8")

@@ -50,27 +50,13 @@ class Family:
 
 
 class TreeGrower:
-    """Grows trees from sketched gradients.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    kernels : Kernels
-        The kernels.
-    plan : BoostingPlan
-        The rows and options.
-    bins : ndarray of CuPy, shape (n_features, n_rows)
-        The bins of all rows.
-    weight : ndarray of CuPy, shape (n_rows,)
-        The weights of all rows.
-    """
+    """Grows trees from sketched gradients."""
 
     def __init__(
         self, cupy: Any, kernels: Kernels, plan: _core.BoostingPlan, bins: Any, weight: Any
     ) -> None:
         self._cupy, self._kernels, self._plan = cupy, kernels, plan
-        self._bins, self._weight = bins, weight
+        self._bins, self._weight = bins, weight  # of all rows: features × rows, and rows
         self._options = plan.options
         self._described = plan.features()
 

@@ -113,19 +113,10 @@ class TreeRows:
 
 
 class Layout:
-    """Where the histograms of the features of a tree are; those of sparse features come last.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    described : dict of ndarrays
-        What `BoostingPlan.features` returns.
-    drawn : ndarray of int32
-        The features of the tree, in increasing order.
-    """
+    """Where the histograms of the features of a tree are; those of sparse features come last."""
 
     def __init__(self, cupy: Any, described: Any, drawn: NDArray[np.int32]) -> None:
+        # `described` is what `BoostingPlan.features` returns; `drawn` is in increasing order.
         zero_bin = described["zero_bin"]
         is_sparse = zero_bin[drawn] >= 0
         self.features = np.concatenate([drawn[~is_sparse], drawn[is_sparse]])
@@ -158,17 +149,7 @@ class Layout:
 
 
 class Histograms:
-    """Histograms of several features in one node, one after the other.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    n_bins : int
-        The bins of all features.
-    width : int
-        The number of values in the sketch of a row.
-    """
+    """Histograms of several features in one node, one after the other."""
 
     def __init__(self, cupy: Any, n_bins: int, width: int) -> None:
         self.sums = cupy.empty((n_bins, width), dtype=np.float32)
@@ -192,15 +173,7 @@ class Histograms:
 
 
 class Totals:
-    """Sums over the rows of nodes.
-
-    Parameters
-    ----------
-    rows : TreeRows
-        The rows.
-    nodes : sequence of Node
-        The nodes.
-    """
+    """Sums over the rows of nodes."""
 
     def __init__(self, rows: TreeRows, nodes: Sequence[Node]) -> None:
         cupy, width = rows.cupy, rows.width

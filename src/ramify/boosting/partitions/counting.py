@@ -179,13 +179,7 @@ def _count_values(X: Any, schema: FeatureSchema) -> list[Any]:
 
 
 class LocalPartitions:
-    """Partitions that are lists of arrays, for tests and as the simplest form of `Partitions`.
-
-    Parameters
-    ----------
-    parts : iterable of tuple
-        X, y and, optionally, the weights of each partition.
-    """
+    """Partitions that are lists of arrays, for tests and as the simplest form of `Partitions`."""
 
     def __init__(self, parts: Iterable[tuple[Any, ...]]) -> None:
         self._parts = [Part(number, *part) for number, part in enumerate(parts)]

@@ -90,15 +90,7 @@ def _forget(key: str) -> None:
 
 
 class DaskPartitions:
-    """Partitions on a cluster; see `Partitions`.
-
-    Parameters
-    ----------
-    client : dask.distributed.Client
-        The cluster.
-    collections : sequence of lists of Delayed
-        The partitions of X, of y and, optionally, of the weights.
-    """
+    """Partitions on a cluster; see `Partitions`."""
 
     def __init__(self, client: Any, collections: Sequence[list[Any]]) -> None:
         self._client = client

@@ -63,15 +63,7 @@ class Request:
 
 
 class Shard:
-    """A partition in bins with its margins, which follow from the partition and the trees.
-
-    Parameters
-    ----------
-    partition : Partition
-        The rows.
-    plan : ShardPlan
-        What all partitions have in common.
-    """
+    """A partition in bins with its margins, which follow from the partition and the trees."""
 
     def __init__(self, partition: Partition, plan: ShardPlan) -> None:
         outputs = partition.outputs
