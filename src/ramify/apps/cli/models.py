@@ -230,7 +230,7 @@ def explain(
     typer.echo(f"row {_row_title(row, place, ids_of_rows)}: {labels or 'no label'}")
     names, scores = fitted.predict_top(x, min(_LIKELY, fitted.hierarchy_.n_labels), labels="all")
     for name, score in zip(names[0], scores[0], strict=True):
-        if score > 0:
+        if score >= 0.0005:  # which is not 0.000
             typer.echo(f"  {score:.3f}  {name}")
     say_member(shown)
     typer.echo(f"\n{found.to_text(labels=label or None)}", nl=False)
