@@ -14,17 +14,6 @@ from ramify._messages import did_you_mean
 if TYPE_CHECKING:
     from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "MODELS",
-    "check_inner",
-    "check_model",
-    "check_parameter_names",
-    "make_inner",
-    "make_model",
-    "member_names",
-    "parse_settings",
-]
-
 
 def _make_leaf_model(
     *,

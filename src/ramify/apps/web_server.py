@@ -7,12 +7,6 @@ from typing import Any
 
 from ramify._messages import import_extra
 
-__all__ = [
-    "make_server",
-    "open_socket",
-    "run_server",
-]
-
 _HEADER_SECONDS = 10.0  # in which a client must send the head of a request
 _STOP_SECONDS = 5  # in which requests may finish after the service was told to stop
 

@@ -14,19 +14,6 @@ from numpy.typing import NDArray
 
 from ramify._validation import is_missing
 
-__all__ = [
-    "TEXT",
-    "TIMES",
-    "VECTOR",
-    "kind_and_reason",
-    "kind_of_column",
-    "kind_of_values",
-    "numbers_of",
-    "seconds_of",
-    "tell_texts",
-]
-
-
 TIMES = ("date", "date with time zone", "duration", "time of day")
 """The kinds of times. All are read as seconds: since 1970-01-01 (UTC for dates with a time zone),
 of the duration, since midnight."""

@@ -13,19 +13,6 @@ from numpy.typing import NDArray
 
 from ramify._messages import import_extra, shorten
 
-__all__ = [
-    "DATE_ORDERS",
-    "Dates",
-    "is_date",
-    "is_foreign_date",
-    "is_time",
-    "moment_of",
-    "read_dates",
-    "seconds_of_times",
-    "with_dates",
-]
-
-
 _ISO = re.compile(
     r"(?P<day>\d{4}-\d{2}-\d{2})(?:[T ](?P<time>\d{2}:\d{2}(?::\d{2})?)(?:\.(?P<part>\d{1,9}))?"
     r"(?P<zone>Z|[+-]\d{2}:?\d{2})?)?"

@@ -11,16 +11,6 @@ from scipy import sparse
 from ramify._messages import import_extra, shorten
 from ramify.data.rows import dense
 
-__all__ = [
-    "OUTPUTS",
-    "check_column_names",
-    "in_memory",
-    "is_frame",
-    "make_frame",
-    "names_of",
-]
-
-
 OUTPUTS = ("default", "pandas", "polars")
 """Values of `set_output`, as in scikit-learn."""
 

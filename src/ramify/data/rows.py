@@ -10,8 +10,6 @@ from scipy import sparse
 
 from ramify import _core
 
-__all__ = ["as_columns", "as_label_rows", "as_rows", "by_columns", "by_rows", "dense"]
-
 
 def as_rows(X: Any) -> _core.Rows:
     """Return a view of X, floats or a sparse matrix, to predict; the core checks it only here.

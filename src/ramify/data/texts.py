@@ -19,8 +19,6 @@ from ramify._savable import savable
 from ramify._schema import Array, Increasing, Maybe, Schema, Whole
 from ramify._validation import is_missing
 
-__all__ = ["Terms", "are_texts", "texts_of"]
-
 _MAX_TERMS = 100_000  # of each kind that a column keeps, those of the most texts
 _MANY_WORDS = 30.0  # per text, from which parts of words add cost, but hardly any accuracy
 _PART_LENGTHS = (3, 4)

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ramify._validation import is_missing
 
-__all__ = ["length_of_vectors", "vectors_of"]
-
 
 def length_of_vectors(column: Any, name: Any) -> int:
     """Return the length of the vectors of a column, which must all be equally long."""

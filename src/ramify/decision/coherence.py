@@ -13,16 +13,6 @@ from ramify._parallel import count_threads
 from ramify._validation import canonical_scores, check_choice
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "REPAIRS",
-    "check_coherent",
-    "check_scores",
-    "check_sparse_scores",
-    "incoherent_error",
-    "make_coherent",
-]
-
-
 REPAIRS = ("max", "min", "isotonic")
 """The methods of `make_coherent`."""
 

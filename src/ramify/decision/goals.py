@@ -16,8 +16,6 @@ from ramify.decision.ordered import Order, Steps, best_thresholds, pool
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["GOALS", "Counts", "Goal", "label_costs", "make_goal"]
-
 GOALS = ("micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost")
 """The names of the goals."""
 

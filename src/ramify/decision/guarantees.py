@@ -26,22 +26,6 @@ from scipy import sparse, stats
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "Chains",
-    "Cover",
-    "Events",
-    "above",
-    "below",
-    "climb",
-    "critical_scores",
-    "false_events",
-    "lowest_safe_threshold",
-    "missed_events",
-    "pooled",
-    "set_scores",
-    "tolerated",
-]
-
 _ROUNDING = 1e-9  # sums of losses are rounded; a promise is rather too strict by this much
 _HALVINGS = 60
 _GRID = 1000  # thresholds 1, 0.999, …, which do not depend on the rows, as multiple tests need

@@ -24,18 +24,6 @@ from ramify.labels.hierarchy import Hierarchy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "OBJECTIVES",
-    "SOLVERS",
-    "NestedApproximation",
-    "check_leaf_counts",
-    "leaf_weights",
-    "mandatory_leaves",
-    "nested_approximation",
-    "solve_programs",
-]
-
-
 OBJECTIVES = ("map", "risk")
 """The objectives of `mandatory_leaves`."""
 

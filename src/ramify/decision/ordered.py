@@ -12,15 +12,6 @@ from scipy import sparse
 from ramify.labels.building import Rows
 from ramify.labels.graph import row_of
 
-__all__ = [
-    "Order",
-    "Steps",
-    "best_thresholds",
-    "count_steps",
-    "pool",
-    "widen_margins",
-]
-
 
 @dataclass(frozen=True)
 class Steps:

@@ -22,15 +22,6 @@ from ramify.decision.ordered import Order, count_steps, widen_margins
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "SHARING",
-    "ThresholdChoice",
-    "apply_threshold",
-    "check_threshold",
-    "choose_thresholds",
-    "search_thresholds",
-]
-
 
 def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Check thresholds and return one per label.

@@ -18,16 +18,6 @@ from ramify.inspection.tree_paths import Step, TreePath, add_moves, follow_row
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "Explanation",
-    "contribution_lines",
-    "explain",
-    "path_lines",
-    "predicted_labels",
-    "read_row",
-]
-
-
 _TOLERANCE = 1e-9
 _MARGIN_TOLERANCE = 1e-3  # margins are summed in single precision
 

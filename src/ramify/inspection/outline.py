@@ -13,16 +13,6 @@ from ramify._validation import Label, check_number
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "LabelChoice",
-    "Outline",
-    "OutlineLine",
-    "make_outline",
-    "outline_moves",
-    "outline_parents",
-    "read_choice",
-]
-
 _FEW_LABELS = 3
 _FEW_MOVES = 6  # labels of a leaf of a boosted tree
 _SAME = 0.005  # smaller differences are not visible in two digits

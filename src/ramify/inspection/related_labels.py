@@ -10,8 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify.local.brdt import BRDTClassifier
 
-__all__ = ["RelatedLabel", "RelatedLabels", "relate_labels"]
-
 _GAP = 0.3  # between labels that are related to no other
 
 

@@ -15,8 +15,6 @@ from ramify._validation import check_number
 from ramify.data.rows import by_columns, by_rows
 from ramify.inspection.summary import ModelSummary, TreeSummary, read_rows, summarise_labels
 
-__all__ = ["shap_values"]
-
 
 def shap_values(
     model: Any, X: Any, background: Any = None, *, random_state: int | None = 0

@@ -14,14 +14,6 @@ from ramify._validation import check_number
 from ramify.inspection.outline import LabelChoice, make_outline, outline_moves, read_choice
 from ramify.inspection.summary import NodeSummary, TreeSummary, summarise
 
-__all__ = [
-    "count_tests",
-    "export_text",
-    "rows_of",
-    "write_tree",
-]
-
-
 _MOST_OF_ROWS = 0.9  # with more, the number of rows says enough
 
 

@@ -12,14 +12,6 @@ from ramify._base.tree_models import ModelTree
 from ramify.inspection.node_tests import NodeTest
 from ramify.inspection.summary import TreeSummary
 
-__all__ = [
-    "Step",
-    "TreePath",
-    "add_moves",
-    "follow_row",
-    "training_errors",
-]
-
 
 @dataclass(frozen=True)
 class Step:

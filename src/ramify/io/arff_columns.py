@@ -20,11 +20,6 @@ from ramify.io.features import array_of_columns, frame_of_columns, import_pandas
 from ramify.io.files import FilePath, read_chunks
 from ramify.io.limits import ReadLimits
 
-__all__ = [
-    "seconds_of_dates",
-]
-
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _PARTS = {
     "yyyy": "%Y", "yy": "%y", "y": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "%m",

@@ -26,23 +26,6 @@ from ramify.io.formats import TextForm, format_of, usual_delimiter
 from ramify.io.layout import BLANKS, Layout, find_layout
 from ramify.io.limits import ReadLimits
 
-__all__ = [
-    "MISSING_WORDS",
-    "CsvCells",
-    "check_marks",
-    "check_size",
-    "declared_delimiter",
-    "end_of_line",
-    "pandas_marks",
-    "pandas_options",
-    "read_csv",
-    "read_text",
-    "sheet_as_csv",
-    "unique_names",
-    "with_line_feeds",
-]
-
-
 MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
 """The texts that mark a missing feature value in a CSV file."""
 

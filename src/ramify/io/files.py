@@ -27,19 +27,6 @@ from ramify.io.errors import FormatError
 from ramify.io.formats import is_gzip
 from ramify.io.limits import ReadLimits
 
-__all__ = [
-    "FilePath",
-    "check_content",
-    "encoding_of",
-    "numbered_lines",
-    "read_bytes",
-    "read_chunks",
-    "read_utf8",
-    "remove_stale_parts",
-    "replacing",
-    "writing_text",
-]
-
 FilePath: TypeAlias = str | PathLike[str]
 
 # Errors raised for damaged, encrypted and unusual zip files.

@@ -8,8 +8,6 @@ from typing import Any
 
 from ramify._validation import is_missing
 
-__all__ = ["without_footer"]
-
 _MOST_ROWS = 10
 _TOTAL = re.compile(
     r"(?:(?:grand|sub|over)[ -]?)?totals?|all|sum|sums|summe|summen|gesamt|gesamtsumme|insgesamt"

@@ -19,8 +19,6 @@ from ramify.io.files import FilePath
 from ramify.io.formats import TextForm
 from ramify.io.numbers import decimals_of, is_code, is_marker, is_number, written
 
-__all__ = ["BLANKS", "Layout", "find_layout"]
-
 BLANKS = " "
 """The delimiter that means runs of blanks and tabs."""
 

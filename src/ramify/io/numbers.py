@@ -10,19 +10,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "NumberForm",
-    "Written",
-    "decimals_of",
-    "forms_of",
-    "is_code",
-    "is_known_unit",
-    "is_marker",
-    "is_number",
-    "is_unmistakable",
-    "written",
-]
-
 _MARKERS = frozenset(
     (
         *("?", "??", "-", "--", "---", "–", "—", ".", "..", "...", "…", "n.a.", "n. a.", "n.a"),

@@ -13,8 +13,6 @@ from ramify.io.files import FilePath
 from ramify.io.formats import format_of
 from ramify.io.limits import ReadLimits
 
-__all__ = ["nested_columns", "read_parquet"]
-
 
 def read_parquet(
     path: FilePath,

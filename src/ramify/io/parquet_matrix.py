@@ -13,8 +13,6 @@ from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, replacing
 
-__all__ = ["parquet_to_npy"]
-
 _ROWS_AT_ONCE = 65_536
 _EXACT_IN_FLOAT32 = ("bool", "int8", "int16", "uint8", "uint16", "halffloat", "float")
 

@@ -17,20 +17,6 @@ from ramify.data.dates import is_time
 from ramify.io.errors import FormatError
 from ramify.io.tables import Table
 
-__all__ = [
-    "KINDS",
-    "LABELS",
-    "Columns",
-    "as_identifiers",
-    "groups_of",
-    "identifiers",
-    "left_out_columns",
-    "reason_to_drop",
-    "selected",
-    "weights_of",
-    "with_roles",
-]
-
 LABELS = "labels"
 KINDS = ("number", "category", "text", "date")
 _FEW = 20  # rows among which consecutive numbers and distinct names may be chance

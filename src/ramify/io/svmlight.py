@@ -15,8 +15,6 @@ from ramify.io.tables import Table
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["read_svmlight"]
-
 
 def read_svmlight(path: FilePath, hierarchy: Hierarchy | None, limits: ReadLimits) -> Table:
     """Read rows such as ``3,7 1:0.5 4:1``: labels, and the features that are not 0."""

@@ -13,14 +13,6 @@ from ramify._validation import check_number
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "FlatLevel",
-    "balance_score",
-    "balance_weights",
-    "draw_counts",
-    "flatten_level",
-]
-
 
 def balance_score(y: Any, hierarchy: Hierarchy | None = None) -> float:
     """Score the balance of labels: the mean of 4 n₀ n₁ / n², where n₁ of n rows have the label.

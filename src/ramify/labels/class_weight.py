@@ -13,8 +13,6 @@ from ramify.data.rows import as_label_rows
 from ramify.labels.formats import LabelFormat
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["check_class_weight", "class_factors", "find_factors", "several_classes_error"]
-
 
 def check_class_weight(class_weight: Any) -> None:
     """Raise an error unless class weights are None, "balanced" or a dict."""

@@ -48,13 +48,6 @@ from ramify.labels.texts import (
     similar_labels_note,
 )
 
-__all__ = [
-    "are_levels",
-    "as_levels",
-    "as_sets",
-    "warn_of_levels",
-]
-
 
 class EncodedLabels(NamedTuple):
     """Labels as a matrix, with their hierarchy and format.

@@ -7,16 +7,6 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-__all__ = [
-    "are_joined",
-    "find_separator",
-    "free_separator",
-    "look_like_paths",
-    "normalize_path",
-    "similar_labels",
-    "similar_labels_note",
-]
-
 SET_MARK = "@"
 """Joins the labels of a row in files of CLUS."""
 

@@ -23,11 +23,6 @@ from ramify.local.problems import LabelRows, LocalProblem, label_problems
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import TreeData
 
-__all__ = [
-    "BinaryRelevance",
-    "BinaryRelevancePlus",
-]
-
 
 class BinaryRelevance(FlatClassifier):
     """One binary classifier per label, fitted on all rows (BR).

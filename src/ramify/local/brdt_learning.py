@@ -26,16 +26,6 @@ from ramify.local.trees import make_learner
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import TreeData
 
-__all__ = [
-    "Extender",
-    "LabelTree",
-    "LearningPlan",
-    "Learnt",
-    "bare_leaf",
-    "leaf_decisions",
-    "learn_trees",
-]
-
 
 @dataclass(frozen=True)
 class LearningPlan:

@@ -27,14 +27,6 @@ from ramify.local.problems import (
 )
 from ramify.local.walking import StepsDown
 
-__all__ = [
-    "FlatClassifier",
-    "PerEdgeClassifier",
-    "PerLevelClassifier",
-    "PerNodeClassifier",
-    "PerParentClassifier",
-]
-
 
 class PerEdgeClassifier(LocalArchitecture):
     """One binary classifier per edge from a parent to a child (HSC).

@@ -15,11 +15,6 @@ from ramify.local.problems import LocalProblem
 from ramify.local.trees import OwnLearner, TreeLearner, make_learner
 from ramify.trees.tree_data import TreeData
 
-__all__ = [
-    "LabelledLearner",
-    "join_labels",
-]
-
 
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
     """Return a label matrix with one column set to zero, so nothing can be learnt from it.

@@ -22,13 +22,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import entr, expit
 
-__all__ = [
-    "LassoFit",
-    "LassoProblem",
-    "deviance",
-]
-
-
 _FloatArray = NDArray[np.float64]
 
 _STEPS_BETWEEN_LOOKS = 10

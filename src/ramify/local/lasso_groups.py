@@ -18,18 +18,6 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.lasso import LassoFit, LassoProblem, deviance
 from ramify.local.problems import ROOT, parents_of
 
-__all__ = [
-    "Group",
-    "GroupFit",
-    "LinearFeatures",
-    "PenaltyRule",
-    "edge_list",
-    "find_groups",
-    "fit_group",
-    "learn_features",
-]
-
-
 _PATIENCE = 2
 """Number of smaller penalties to try without improvement."""
 

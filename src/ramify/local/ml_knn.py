@@ -19,11 +19,6 @@ from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.neighbors import find_by_present_cells, find_nearest
 
-__all__ = [
-    "MLkNN",
-]
-
-
 _METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
 _LARGEST = 1e150
 """Largest magnitude of a number whose square is finite, with room for sums."""

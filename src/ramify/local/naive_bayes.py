@@ -20,13 +20,6 @@ from ramify.data.rows import by_columns, by_rows
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "CategoryTables",
-    "Gaussians",
-    "GlobalNaiveBayes",
-]
-
-
 Matrix = NDArray[np.float64]
 
 _CELLS_AT_A_TIME = 4_000_000

@@ -16,12 +16,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-__all__ = [
-    "find_by_present_cells",
-    "find_nearest",
-]
-
-
 _EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean")
 _CELLS = 1 << 20
 """Number of distances, or differences, to compute at a time."""

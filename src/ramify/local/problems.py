@@ -13,22 +13,6 @@ from scipy import sparse
 from ramify._messages import shorten
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "POLICIES",
-    "ROOT",
-    "LabelRows",
-    "LocalProblem",
-    "check_exclusive",
-    "children_of",
-    "edge_problems",
-    "label_problems",
-    "level_problems",
-    "node_problems",
-    "parent_problems",
-    "parents_of",
-]
-
-
 ROOT = -1
 """Position that stands for the root, which is not a label."""
 

@@ -37,10 +37,6 @@ from ramify.local.lasso_groups import (
 from ramify.local.learning import multiply_down
 from ramify.local.problems import ROOT
 
-__all__ = [
-    "SiblingLassoClassifier",
-]
-
 
 class SiblingLassoClassifier(ArrayClassifier):
     """Logistic regression with a multitask lasso for each group of siblings.

@@ -32,8 +32,6 @@ from ramify.local.classifiers import PerEdgeClassifier
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.sampling import check_max_samples, count_draws
 
-__all__ = ["HierarchicalBaggingClassifier"]
-
 _MAX_SEED = np.iinfo(np.int32).max
 
 

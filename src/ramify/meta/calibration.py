@@ -17,16 +17,6 @@ from ramify._validation import Label, check_choice, check_number
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.thresholds import HeldOut, HeldOutClassifier
 
-__all__ = [
-    "CalibratedHierarchicalClassifier",
-    "Calibrator",
-    "IsotonicCurve",
-    "SigmoidCurve",
-    "fit_isotonic",
-    "fit_sigmoid",
-]
-
-
 Calibrator: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """Non-decreasing function from scores to probabilities."""
 

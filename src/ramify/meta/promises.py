@@ -33,14 +33,6 @@ from ramify.decision.guarantees import (
 from ramify.decision.paths import most_probable_path
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "STORED",
-    "CalibrationRows",
-    "PathPromise",
-    "SetPromise",
-    "root_of_each",
-]
-
 STORED = np.arange(1, 51) / 100
 """The shares of errors for which thresholds of label sets are stored."""
 

@@ -18,18 +18,6 @@ from ramify.meta.voting import HierarchicalVotingClassifier
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.forests import PCTExtraTreesClassifier, PCTForestClassifier
 
-__all__ = [
-    "BASELINE",
-    "Candidates",
-    "ModelChoice",
-    "Stopwatch",
-    "Trial",
-    "default_candidates",
-    "extrapolate",
-    "read_candidates",
-]
-
-
 BASELINE = "label shares"
 """Name of the baseline: a tree without tests predicts the share of every label."""
 

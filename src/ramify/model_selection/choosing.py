@@ -19,8 +19,6 @@ from ramify.metrics.scorers import HierarchicalScorer, get_scorer
 from ramify.model_selection.candidates import ModelChoice, Stopwatch, read_candidates
 from ramify.model_selection.comparing import Comparison, LabelledRows, Split
 
-__all__ = ["choose_model"]
-
 
 def choose_model(
     X: Any,

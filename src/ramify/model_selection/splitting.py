@@ -17,12 +17,6 @@ from ramify._savable import savable
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "HierarchicalStratifiedKFold",
-    "HierarchicalStratifiedShuffleSplit",
-    "predefined_split",
-]
-
 Rows = NDArray[np.intp]
 
 # For every label, the package recounts all labels of all remaining rows: 0.7 s for 3,757 rows and

@@ -15,22 +15,6 @@ from ramify._validation import check_choice
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "DISTANCES",
-    "Criterion",
-    "Distance",
-    "LabelSets",
-    "balanced_factors",
-    "check_criterion",
-    "check_distance",
-    "check_label_weight",
-    "distinct_label_sets",
-    "find_criterion",
-    "find_label_weights",
-    "read_distance",
-]
-
-
 _MAX_WEIGHT = 1e100
 
 

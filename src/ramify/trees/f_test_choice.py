@@ -16,16 +16,6 @@ from ramify.trees.options import TreeOptions
 from ramify.trees.tree_data import TreeData, ValidationRows
 from ramify.trees.views import predict_tree
 
-__all__ = [
-    "FTestChoice",
-    "FTestFound",
-    "choose_f_test",
-    "choose_level",
-    "count_folds",
-    "draw_splits",
-]
-
-
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 

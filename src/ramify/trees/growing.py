@@ -17,12 +17,6 @@ from ramify.trees.sampling import Sampling
 from ramify.trees.tree_data import LabelTargets, TreeData
 from ramify.trees.views import smooth_leaves
 
-__all__ = [
-    "grow",
-    "grow_member",
-    "grow_members",
-]
-
 
 def grow(
     data: TreeData,

@@ -15,12 +15,6 @@ from ramify._base.measuring import measure_scores, read_measure, takes_weights
 from ramify.data.rows import by_columns
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "make_loss",
-    "prune_by_error",
-]
-
-
 Loss = Callable[[NDArray[np.float64]], float]
 Rows = NDArray[np.int64]
 Values = NDArray[np.float64]

@@ -11,12 +11,6 @@ from numpy.typing import NDArray
 from ramify import _core
 from ramify._validation import check_number
 
-__all__ = [
-    "Sampling",
-    "check_max_samples",
-    "count_draws",
-]
-
 
 @dataclass(frozen=True)
 class Sampling:

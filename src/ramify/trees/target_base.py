@@ -41,12 +41,6 @@ from ramify.trees.targets import Columns, read_columns
 from ramify.trees.tree_data import TableTargets, TreeData
 from ramify.trees.views import TreeViews, check_tree_fits
 
-__all__ = [
-    "TargetEstimator",
-    "TargetForest",
-    "TargetTree",
-]
-
 
 class TargetEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Base class of trees and forests for several targets.

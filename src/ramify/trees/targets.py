@@ -13,19 +13,6 @@ from scipy import sparse
 from ramify._messages import did_you_mean, shorten
 from ramify._validation import is_missing
 
-__all__ = [
-    "Columns",
-    "check_target_weight",
-    "divide",
-    "read_classes",
-    "read_columns",
-    "read_numbers",
-    "read_target_weight",
-    "weigh_classes",
-    "weigh_numbers",
-]
-
-
 _MAX_CLASSES = 2**16
 
 

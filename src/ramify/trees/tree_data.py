@@ -16,15 +16,6 @@ from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.criteria import Criterion, Distance, LabelSets, read_distance
 
-__all__ = [
-    "LabelTargets",
-    "TableTargets",
-    "TreeData",
-    "ValidationRows",
-    "label_data",
-    "label_targets",
-]
-
 
 class _Prepared:
     """Converts targets for the core once; a copy sent to another process converts them again."""

@@ -40,16 +40,6 @@ from ramify.metrics import (
 )
 from ramify.metrics.reports import aligned
 
-__all__ = [
-    "annotate",
-    "evaluate_cafa",
-    "figures",
-    "read_chosen_annotations",
-    "row_identifiers",
-    "write_cafa_evaluation",
-    "write_targets",
-]
-
 
 def read_chosen_annotations(
     chosen: AnnotationOptions,

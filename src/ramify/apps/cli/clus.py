@@ -12,12 +12,6 @@ from typer.core import TyperCommand
 from ramify._messages import did_you_mean
 from ramify.apps.cli.running import command, say
 
-__all__ = [
-    "COMMAND_CLASS",
-    "clus",
-]
-
-
 # Switches of CLUS for methods other than trees and ensembles.
 _OTHER_SWITCHES = {
     "-bag": "use -forest with EnsembleMethod = Bagging",

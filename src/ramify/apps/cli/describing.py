@@ -18,15 +18,6 @@ from ramify.io.tables import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.model_selection import ModelChoice
 
-__all__ = [
-    "data_facts",
-    "evaluation_facts",
-    "print_evaluation",
-    "print_training",
-    "training_facts",
-]
-
-
 _N_IMPORTANT = 10
 _UNDEFINED = "undefined"
 

@@ -9,8 +9,6 @@ from typing import Any
 from ramify._messages import counted, did_you_mean
 from ramify.apps.cli.running import say
 
-__all__ = ["Member", "choose_member", "say_member"]
-
 
 @dataclass(frozen=True)
 class Member:

@@ -19,17 +19,6 @@ import typer
 from ramify import __version__
 from ramify.apps.cli.wording import as_options
 
-__all__ = [
-    "BUG",
-    "MISTAKE",
-    "check_output",
-    "command",
-    "print_json",
-    "say",
-    "say_where",
-]
-
-
 MISTAKE = 2  # exit status for user errors, as for an invalid option
 BUG = 70  # exit status for internal errors, as in sysexits.h
 INTERRUPTED = 130  # exit status after Ctrl-C, as in shells

@@ -26,9 +26,6 @@ from ramify.inspection import export_text
 from ramify.io.files import writing_text
 from ramify.trees.classifier import PCTClassifier
 
-__all__ = ["write_demo"]
-
-
 _N_SHOWN = 4
 _TREE_DEPTH = 2
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["as_options"]
-
 # Arguments of readers whose options have other names; the others only differ in hyphens.
 _OPTIONS = {
     "id_column": "--id",

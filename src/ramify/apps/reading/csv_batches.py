@@ -32,12 +32,6 @@ from ramify.io.layout import BLANKS, Layout, find_layout
 from ramify.io.limits import ReadLimits
 from ramify.io.tables import matrix_of
 
-__all__ = [
-    "CsvBatches",
-    "NotInBatchesError",
-]
-
-
 _HEAD_BYTES = 1 << 16
 
 

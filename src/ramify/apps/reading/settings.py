@@ -13,13 +13,6 @@ from ramify.io.roles import KINDS, Columns
 from ramify.io.table_labels import LabelForm
 from ramify.io.tables import Table
 
-__all__ = [
-    "DataOptions",
-    "ReadingSettings",
-    "kinds_of",
-]
-
-
 _MOST_CHARACTERS = 10_000
 _MOST_ITEMS = 100_000
 

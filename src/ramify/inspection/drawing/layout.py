@@ -10,8 +10,6 @@ from ramify.inspection.drawing.picture import CHAR_WIDTH, FONT_SIZE, Box, Edge, 
 from ramify.inspection.outline import LabelChoice
 from ramify.inspection.summary import TreeSummary
 
-__all__ = ["arrange", "make_picture", "place_boxes"]
-
 _GAP = 14.0  # between neighbours
 _TITLE = 2.2 * FONT_SIZE
 _MARGIN = 10.0

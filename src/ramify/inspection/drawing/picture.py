@@ -15,8 +15,6 @@ from ramify.inspection.outline import LabelChoice, make_outline, outline_moves
 from ramify.inspection.summary import NodeSummary, TreeSummary
 from ramify.inspection.text import count_tests, rows_of
 
-__all__ = ["Box", "BoxLine", "Edge", "Picture", "draw_boxes"]
-
 FONT_SIZE = 10.0
 LINE_HEIGHT = 14.0
 CHAR_WIDTH = 6.0  # average character width at this font size

@@ -26,12 +26,6 @@ from ramify.local.brdt import BRDTClassifier
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "plot_label_graph",
-    "plot_tree",
-]
-
-
 _INK, _GREY, _LINE, _BAR = "#1c2b33", "#5a6a72", "#8fa0a8", "#1d7f8c"
 _POINTS_PER_INCH = 72
 

@@ -21,8 +21,6 @@ from ramify.inspection.drawing.picture import (
 from ramify.inspection.outline import read_choice
 from ramify.inspection.summary import summarise_labels
 
-__all__ = ["export_graphviz", "export_svg", "purity_colour"]
-
 _STYLE = """
 .ramify text{font-family:"DejaVu Sans",Verdana,sans-serif;fill:#1c2b33}
 .ramify .note{fill:#5a6a72}.ramify .edge{fill:none;stroke:#8fa0a8}

@@ -25,8 +25,6 @@ from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import precision_recall_curves
 
-__all__ = ["PageRows", "describe_answers", "describe_model", "describe_rows"]
-
 _DIGITS = 4
 _CURVE_POINTS = 40
 _RELATED_LABELS = 100  # at most in the graph of related labels

@@ -15,8 +15,6 @@ from ramify.inspection.page.performance import Performance
 from ramify.inspection.summary import ModelSummary, summarise_labels
 from ramify.io.files import replacing
 
-__all__ = ["explore", "write_page"]
-
 _SCRIPTS = ("model", "dom", "outline", "tree", "panels", "related", "example", "answer", "main")
 
 

@@ -16,8 +16,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 
-__all__ = ["COUNTS", "MEASURES", "TITLES", "LabelCounts", "Performance", "measure", "measure_rows"]
-
 MEASURES = ("pooled_auprc", "mean_auprc", "hierarchical_f1")
 _MOST_ROWS = 2**53  # whole numbers that JSON keeps
 TITLES = {

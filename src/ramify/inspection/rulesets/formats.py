@@ -14,8 +14,6 @@ from ramify.inspection.outline import LabelChoice, make_outline
 from ramify.inspection.rulesets.extraction import Rule
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["frame_of_rules", "json_of_rules", "text_of_rules"]
-
 _COLUMNS = [
     "rule",
     "label",
