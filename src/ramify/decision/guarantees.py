@@ -16,24 +16,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
+from scipy import sparse, special
 
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
 _ROUNDING = 1e-9  # sums of losses are rounded; a promise is rather too strict by this much
-_HALVINGS = 60
+_HALVINGS = 40
 _GRID = 1000  # thresholds 1, 0.999, …, which do not depend on the rows, as multiple tests need
 
 
 # ---- how much may go wrong ------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1024)
 def tolerated(
     n: int, share: float, confidence: float | None = None, *, is_binary: bool = True
 ) -> float:
@@ -66,10 +68,9 @@ def tolerated(
     risk = 1 - confidence
     if is_binary:
         # The largest count that is at most so likely if the share of errors is `share`.
-        count = int(stats.binom.ppf(risk, n, share)) if n else 0
-        while count >= 0 and stats.binom.cdf(count, n, share) > risk:
-            count -= 1
-        return float(count)
+        # Counts that are so unlikely if the share of errors is `share`, up to rounding.
+        chances = special.bdtr(np.arange(n + 1), n, share)
+        return float(np.searchsorted(chances, risk + 1e-12, side="right")) - 1
     if _p_value(0.0, n, share) > risk:
         return -1.0
     low, high = 0.0, share
@@ -86,7 +87,7 @@ def _p_value(mean: float, n: int, share: float) -> float:
     divergence = (1 - mean) * math.log((1 - mean) / (1 - share)) if share < 1 else math.inf
     if mean > 0:
         divergence += mean * math.log(mean / share)
-    bentkus = math.e * float(stats.binom.cdf(math.ceil(n * mean - _ROUNDING), n, share))
+    bentkus = math.e * float(special.bdtr(math.ceil(n * mean - _ROUNDING), n, share))
     return min(1.0, math.exp(-n * divergence), bentkus)
 
 
