@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arrays.hpp"
+#include "decoding/best_sets.hpp"
 #include "decoding/decode.hpp"
 #include "init.hpp"
 #include "label_rows.hpp"
@@ -100,6 +102,39 @@ void write_weights(const Scores& rows, const LabelRows& parents, const std::stri
     });
 }
 
+SparseRowsView ordered_parents(const LabelRows& parents, const Scores& rows) {
+    require(parents.n_labels() > 0, "there must be at least one label");
+    require(parents.n_labels() == rows.shape(1), "rows must have a number per label");
+    parents.sorted();
+    return parents.parents();
+}
+
+std::pair<Owned<std::int64_t>, Owned<std::int32_t>> best_sets(const Scores& rows,
+                                                              const LabelRows& parents,
+                                                              bool may_be_empty,
+                                                              unsigned n_threads) {
+    const auto edges = ordered_parents(parents, rows);
+    StopSignal signal(interrupted_by(nullptr));
+    auto sets = stoppable([&] {
+        return best_label_sets({rows.data(), rows.size()}, edges, may_be_empty,
+                               std::max(1u, n_threads), signal);
+    });
+    return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
+}
+
+Owned<std::int32_t> best_path_ends(const Scores& rows, const LabelRows& parents,
+                                   const Vector<std::uint8_t>& ends, unsigned n_threads) {
+    const auto edges = ordered_parents(parents, rows);
+    require(ends.size() == parents.n_labels(), "ends must have a number per label");
+    std::vector<std::int32_t> chosen(rows.shape(0));
+    StopSignal signal(interrupted_by(nullptr));
+    stoppable([&] {
+        best_ends({rows.data(), rows.size()}, edges, view(ends), std::max(1u, n_threads), signal,
+                  chosen);
+    });
+    return to_numpy(std::move(chosen));
+}
+
 }  // namespace
 
 void init_decoding(nb::module_& m) {
@@ -110,6 +145,12 @@ void init_decoding(nb::module_& m) {
     m.def("decoding_weights", &write_weights, nb::arg("rows"), nb::arg("parents"),
           nb::arg("values"), nb::arg("slope"), nb::arg("offset"), nb::arg("out"),
           "Write what each label adds to the value of a set.");
+    m.def("best_label_sets", &best_sets, nb::arg("rows"), nb::arg("parents"),
+          nb::arg("may_be_empty"), nb::arg("n_threads"),
+          "The label sets of most probable labels with the best expected figures: (indptr, "
+          "indices).");
+    m.def("best_ends", &best_path_ends, nb::arg("rows"), nb::arg("parents"), nb::arg("ends"),
+          nb::arg("n_threads"), "The last labels of the paths with the best expected figures.");
 }
 
 }  // namespace ramify::bindings

@@ -156,7 +156,7 @@ def test_validation_losses_are_computed_on_the_held_out_rows(problem):
     assert len(kept) == 60
     expected = [
         hierarchical_hamming_loss(Y[kept], stage, hierarchy=TREE)
-        for stage in model.staged_predict(X[kept])
+        for stage in model.staged_predict(X[kept], decide="separately")
     ]
     np.testing.assert_allclose(model.validation_losses_[: model.n_rounds_], expected)
 
@@ -193,7 +193,7 @@ def test_probabilities_are_logistic_and_predictions_are_signs_of_margins(problem
     positive = margins >= 0
     for j, label in enumerate(TREE.labels):
         lineage = [j, *TREE.indices(TREE.ancestors(label))]
-        predicted = model.predict(X).toarray()[:, j] > 0
+        predicted = model.predict(X, decide="separately").toarray()[:, j] > 0
         np.testing.assert_array_equal(predicted, positive[:, lineage].all(axis=1))
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from ramify import PCTForestClassifier, fetch, load, load_animals
 from ramify.apps.named_estimators import MODELS
+from ramify.decision import best_label_sets
 from ramify.io import read_arff
 from tests.support.cli_runs import QUICK, run
 from tests.support.clus_data import requires_data
@@ -57,10 +58,25 @@ def test_predict_prints_and_writes_the_same_labels(model: Path, animals: Path) -
     assert printed.output.splitlines() == written["taxon"].tolist()
     fitted = load(model)
     X = pd.read_csv(animals / "test.csv")[list(fitted.feature_names_in_)]
-    expected = fitted.hierarchy_.decode((fitted.predict_proba(X) >= 0.5).astype(int))
+    best = best_label_sets(fitted.predict_proba(X), fitted.hierarchy_)
+    expected = fitted.hierarchy_.decode(best)
     assert [tuple(cell.split(";")) for cell in written["taxon"]] == expected
     assert list(written) == ["row", "animal", "taxon"]  # rows keep their names
     assert written["animal"].tolist() == pd.read_csv(animals / "test.csv")["animal"].tolist()
+
+
+def test_decide_separately_is_a_threshold_of_a_half(model: Path, animals: Path) -> None:
+    given = ("predict", model, animals / "test.csv")
+    apart = run(*given, "--decide", "separately")
+    assert apart.output == run(*given, "--threshold", 0.5).output != run(*given).output
+    out = animals / "apart.csv"
+    run(*given, "--decide", "separately", "-o", out)
+    written = pd.read_csv(out, keep_default_na=False)
+    assert apart.output.splitlines() == written["taxon"].tolist()
+    refused = run(*given, "--decide", "separately", "--threshold", 0.5)
+    assert refused.exit_code == 2
+    assert "--decide separately chooses the rule that --threshold 0.5 replaces" in refused.output
+    assert "decide must be" in run(*given, "--decide", "alone").output
 
 
 def test_unreadable_inputs_and_unwritable_outputs_fail_before_training(

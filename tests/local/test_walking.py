@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from ramify import BinaryRelevance, Hierarchy, PerEdgeClassifier, PerParentClassifier
-from ramify.decision import most_probable_path
+from ramify.decision import best_paths, most_probable_path
 from ramify.local import walking
 from tests.support.local_cases import ARCHITECTURES
 
@@ -58,11 +58,13 @@ def test_paths_are_those_of_the_probabilities(model, estimator, hierarchy):
         fitted = clone(model).fit(given, y)
         scores = fitted.predict_proba(rows)
         for candidates, ends in (("specific", np.isin(hierarchy.labels, y)), ("all", None)):
-            expected = hierarchy.decode(most_probable_path(scores, hierarchy, ends))
-            found = fitted.predict(rows, candidates=candidates)
-            assert found.tolist() == [end for (end,) in expected]
-            alone = [fitted.predict(rows[[k]], candidates=candidates)[0] for k in range(5)]
-            assert alone == found[:5].tolist()
+            for how, rule in (("jointly", best_paths), ("separately", most_probable_path)):
+                expected = hierarchy.decode(rule(scores, hierarchy, ends))
+                options = {"candidates": candidates, "decide": how}
+                found = fitted.predict(rows, **options)
+                assert found.tolist() == [end for (end,) in expected]
+                alone = [fitted.predict(rows[[k]], **options)[0] for k in range(5)]
+                assert alone == found[:5].tolist()
 
 
 def test_blocks_of_rows_and_threads_do_not_change_paths(monkeypatch):

@@ -35,7 +35,7 @@ from ramify import (
     load_animals,
 )
 from ramify._base.foreign import takes_weights
-from ramify.decision import make_coherent
+from ramify.decision import best_label_sets, make_coherent
 from ramify.meta.voting import search_weights
 from ramify.metrics import get_scorer, hmc_loss, micro_f1, pooled_auprc
 from tests.reference import voting as reference
@@ -114,7 +114,9 @@ def test_real_members_stay_coherent(dag_share, form):
     ]
     parts = [model.predict_proba(X) for model in alone]
     assert_allclose(scores, np.average(parts, axis=0, weights=[1, 2, 4]), rtol=0, atol=1e-15)
-    assert_array_equal(vote.predict(X).toarray() > 0, scores >= 0.5)
+    assert_array_equal(vote.predict(X, threshold=0.5).toarray() > 0, scores >= 0.5)
+    best = best_label_sets(scores, data.hierarchy)
+    assert_array_equal(vote.predict(X).toarray(), best.toarray())
 
 
 @pytest.mark.parametrize("weights", [None, [1, 3, 0.5]])

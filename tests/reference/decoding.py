@@ -88,3 +88,44 @@ def expected_loss(labels, row, costs, alpha):
         costs[c] * 2 * alpha / (1 + alpha) * row[c] for c in range(len(row)) if c not in labels
     )
     return wrong + missed
+
+
+def exact_probability(chosen, scores, hierarchy):
+    """Return the probability of exactly this set if labels depend on their parents only."""
+    found = 1.0
+    for label, name in enumerate(hierarchy.labels):
+        above = hierarchy.indices(hierarchy.parents(name)).tolist()
+        if not set(above) <= set(chosen):
+            continue
+        least = min((scores[p] for p in above), default=1.0)
+        given = min(scores[label] / least, 1 - 1e-9) if least > 0 else 0.0
+        found *= given if label in chosen else 1 - given
+    return found
+
+
+def expected_f1(chosen, scores):
+    return 2 * sum(scores[label] for label in chosen) / (len(chosen) + sum(scores))
+
+
+def value_of_set(chosen, scores, hierarchy):
+    """Return what `best_label_sets` maximises."""
+    exact = exact_probability(chosen, scores, hierarchy)
+    if not chosen:
+        return 2 * exact
+    return expected_f1(chosen, scores) + exact
+
+
+def value_of_path(end, scores, hierarchy):
+    """Return what `best_paths` maximises."""
+    path = closed([end], hierarchy)
+    below = hierarchy.indices(hierarchy.children(hierarchy.labels[end])).tolist()
+    ending = max(0.0, scores[end] - sum(scores[label] for label in below))
+    together = len(path) + sum(scores)
+    return 2 * sum(scores[label] for label in path) / together + ending
+
+
+def likeliest_sets(scores, allow_empty):
+    """Yield the sets of the most probable labels, of each size."""
+    order = [k for k in sorted(range(len(scores)), key=lambda k: (-scores[k], k)) if scores[k] > 0]
+    for size in range(0 if allow_empty or not order else 1, len(order) + 1):
+        yield order[:size]

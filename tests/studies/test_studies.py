@@ -15,7 +15,7 @@ from ramify import Hierarchy, PCTClassifier, load_animals
 from ramify.apps.studies import running, store
 from ramify.apps.studies.cell import run_cell
 from ramify.apps.studies.data import StudyData, load_data, split_rows
-from ramify.apps.studies.models import build
+from ramify.apps.studies.models import build, label_sets
 from ramify.apps.studies.plan import ModelSpec, Protocol
 from ramify.apps.studies.store import Store, cell_key
 from ramify.metrics import pooled_auprc
@@ -246,7 +246,7 @@ def test_models_of_paths_predict_one_path_per_row() -> None:
     predicted = by_path.predict(data.X)
     assert set(map(len, data.hierarchy.decode(predicted))) == {1}
     assert predicted.shape == by_path.predict_proba(data.X).shape == data.y.shape
-    by_threshold = build(spec, data, 0).fit(data.X, data.y).predict(data.X)
+    by_threshold = label_sets(build(spec, data, 0).fit(data.X, data.y), data.X)
     assert by_threshold.sum() < predicted.sum()
     assert not hasattr(by_path, "staged_predict")
     boosted = ModelSpec("b", "b", "boosting", {"n_estimators": 3}, labels="paths")

@@ -47,7 +47,7 @@ def test_stages_are_those_of_the_model_and_always_the_last() -> None:
     study, cell, record = run(BOOSTING, OF_F1)
     model, data, test = fitted(study, cell)
     assert isinstance(model, HierarchicalAdaBoostMHClassifier)
-    staged = list(model.staged_predict(data.X[test]))
+    staged = list(model.staged_predict(data.X[test], decide="separately"))
     expected = {
         stage: hierarchical_f1(data.y[test], staged[stage - 1], hierarchy=data.hierarchy)
         for stage in (1, 3, model.n_rounds_)
@@ -63,7 +63,8 @@ def test_models_without_stages_have_no_such_curve() -> None:
 def test_levels() -> None:
     study, cell, record = run(TREE, {"over": "levels"})
     model, data, test = fitted(study, cell)
-    found = level_accuracy(data.y[test], model.predict(data.X[test]), hierarchy=data.hierarchy)
+    predicted = model.predict(data.X[test], decide="separately")
+    found = level_accuracy(data.y[test], predicted, hierarchy=data.hierarchy)
     assert record["curves"]["c"] == {"x": [1, 2, 3, 4][: len(found)], "y": pytest.approx(found)}
 
 
@@ -78,7 +79,7 @@ BY_ALPHA = {
 def test_an_option_of_the_measure() -> None:
     study, cell, record = run(TREE, BY_ALPHA)
     model, data, test = fitted(study, cell)
-    predicted = model.predict(data.X[test])
+    predicted = model.predict(data.X[test], decide="separately")
     expected = [
         symmetric_loss(data.y[test], predicted, hierarchy=data.hierarchy, alpha=alpha)
         for alpha in (0.1, 1.0, 10.0)

@@ -33,8 +33,8 @@ from ramify._schema import (
 from ramify._validation import check_choice, check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_features, read_training_features
 from ramify.data.frames import OUTPUTS, in_memory, make_frame, names_of
-from ramify.decision import apply_threshold, most_probable_path
-from ramify.decision.paths import find_ends
+from ramify.decision import apply_threshold
+from ramify.decision.best_sets import DECISIONS, ROW_KINDS, Answers
 from ramify.labels.class_weight import class_factors
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
@@ -46,6 +46,7 @@ INPUT_ATTRIBUTES = (
     "hierarchy_",
     "format_",
     "classes_",
+    "row_kind_",
     "ends_",
     "schema_",
     "n_features_in_",
@@ -107,9 +108,13 @@ class HierarchicalClassifier(
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features seen during `fit`. Defined only if X was a data frame with string
         column names.
+    row_kind_ : {"path", "labels", "labels or none"}
+        What `predict` answers for a row: one path, because 95 % of the training rows, by weight,
+        have one; a label set with at least one label; or a label set that may be empty, because
+        more than 5 % of the training rows have none.
     ends_ : ndarray of bool, shape (n_labels,)
         Whether a training row ends at the label, i.e. has the label and none of its children.
-        Defined only if y has one label or path per row.
+        Defined only if `row_kind_` is "path".
     target_names_ : ndarray of str
         Names of the columns of y. Defined only if y was a data frame of levels or a named column.
     """
@@ -120,6 +125,7 @@ class HierarchicalClassifier(
     schema_: FeatureSchema
     format_: LabelFormat
     classes_: NDArray[Any]
+    row_kind_: str
     ends_: NDArray[np.bool_]
 
     _saved_schema: ClassVar[Schema] = {
@@ -129,6 +135,7 @@ class HierarchicalClassifier(
         "schema_": Part(
             FeatureSchema, binds={"n_variables": "n_variables"}, n_features="n_features_in_"
         ),
+        "row_kind_": Text(ROW_KINDS),
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
         "ends_": IfPresent(Array(("n_labels",), "b1")),
         "target_names_": IfPresent(Array(("?",), "O U")),
@@ -222,8 +229,16 @@ class HierarchicalClassifier(
         self.hierarchy_ = encoded.hierarchy
         self.format_ = encoded.format
         self.classes_ = encoded.format.classes
-        if encoded.format.single_label:
-            self.ends_ = find_ends(encoded.Y[weights > 0], encoded.hierarchy)
+        self._keep_answers(
+            Answers.like(
+                encoded.Y, encoded.hierarchy, weights, is_path=encoded.format.single_label
+            )
+        )
+
+    def _keep_answers(self, answers: Answers) -> None:
+        self.row_kind_ = answers.kind
+        if answers.ends is not None:
+            self.ends_ = answers.ends
 
     def _name_targets(self, y: Any) -> None:
         """Keep the names of y, a data frame or column, unless they are those of the labels."""
@@ -300,7 +315,14 @@ class HierarchicalClassifier(
         return self._predict_scores(X)
 
     @_framed
-    def predict(self, X: Any, threshold: Any = None, *, candidates: str = "specific") -> Any:
+    def predict(
+        self,
+        X: Any,
+        threshold: Any = None,
+        *,
+        candidates: str = "specific",
+        decide: str = "jointly",
+    ) -> Any:
         """Predict labels, in the format of the y passed to `fit`.
 
         Parameters
@@ -308,15 +330,20 @@ class HierarchicalClassifier(
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the same features as in `fit`.
         threshold : float, array-like of shape (n_labels,) or dict of label to float, optional
-            A label is predicted if its probability is at least `threshold`, 0.5 by default. Pass
-            one threshold for all labels, or one per label; the threshold of a label must not be
-            below those of its parents. If y had one label or path per row in `fit`, one label or
-            path per row is predicted by descending from the top, and `threshold` must be None.
+            Predict the labels whose probability is at least `threshold`, instead of deciding
+            about all labels of a row jointly. Pass one threshold for all labels, or one per label;
+            the threshold of a label must not be below those of its parents. Must be None if y had
+            one label or path per row in `fit`.
         candidates : {"specific", "all"}
-            The labels at which a path may end if y had one label or path per row in `fit`.
-            "specific": the labels at which a training row ends; no path then stops early where all
-            training rows ended in leaves. "all": every label; a path then ends where ending is
-            more probable than any child. Ignored if y had label sets.
+            The labels at which a path may end if `row_kind_` is "path". "specific": the labels at
+            which a training row ends; no path then stops early where all training rows ended in
+            leaves. "all": every label.
+        decide : {"jointly", "separately"}
+            "jointly" predicts the label set, or the path, that is expected to agree best with the
+            true one; see :doc:`/thresholds`. "separately" decides label by label: it predicts the
+            labels with a probability of at least 0.5, or the path from the top to the most
+            probable child each time. So do trees and forests with `clus_compat`. Ignored if
+            `threshold` is given.
 
         Returns
         -------
@@ -325,31 +352,47 @@ class HierarchicalClassifier(
         """
         self._check_fitted()
         check_choice("candidates", candidates, CANDIDATES)
+        check_choice("decide", decide, DECISIONS)
         if self.format_.single_label and threshold is not None:
             raise ValueError(
                 f"threshold must be None if y had one label per row in fit, got {threshold!r}. "
                 "Omit threshold, or fit with label sets."
             )
-        return self.format_.write(self._predict_sets(X, threshold, candidates))
+        return self.format_.write(self._predict_sets(X, threshold, candidates, decide))
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         """Predict label sets with ancestors; by default, computed from the probabilities."""
         blocks = self.iter_predict_proba(X)
-        sets = [self._decide(scores, threshold, candidates) for scores in blocks]
+        sets = [self._decide(scores, threshold, candidates, decide) for scores in blocks]
         return sets[0] if len(sets) == 1 else sparse.csr_array(sparse.vstack(sets))
 
     def _decide(
-        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+        self,
+        scores: NDArray[np.float64],
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
-        if self.format_.single_label:
-            return most_probable_path(scores, self.hierarchy_, self._ends(candidates))
-        return apply_threshold(scores, 0.5 if threshold is None else threshold, self.hierarchy_)
+        is_path = self.format_.single_label
+        if threshold is not None and not is_path:
+            return apply_threshold(scores, threshold, self.hierarchy_)
+        return Answers(self.row_kind_, self._ends(candidates)).decide(
+            scores,
+            self.hierarchy_,
+            "separately" if getattr(self, "clus_compat", False) else decide,
+            is_path=is_path,
+            n_jobs=getattr(self, "n_jobs", None),
+        )
 
     def _ends(self, candidates: str) -> NDArray[np.bool_] | None:
         """Return a mask of the labels at which paths may end; None means all."""
-        return self.ends_ if candidates == "specific" else None
+        return self.ends_ if self.row_kind_ == "path" and candidates == "specific" else None
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the subset accuracy: the fraction of rows whose label set is predicted exactly.
@@ -406,14 +449,24 @@ class HierarchicalClassifier(
             or not isinstance(schema, FeatureSchema)
             or len(state.get("feature_names_in_", range(self.n_features_in_)))
             != self.n_features_in_
-            or format_.single_label != ("ends_" in state)
-            or not np.any(state.get("ends_", True))
+            or not kinds_fit(format_, state)
         ):
             raise ValueError(
-                "hierarchy_, format_, ends_, schema_ and feature_names_in_ do not fit together"
+                "hierarchy_, format_, row_kind_, ends_, schema_ and feature_names_in_ do not fit "
+                "together"
             )
         schema.check(self.n_features_in_)
         self.classes_ = format_.classes
+
+
+def kinds_fit(format_: LabelFormat, state: Mapping[str, Any]) -> bool:
+    """Return whether the attributes that describe the answers of a model in a file agree."""
+    is_path = state["row_kind_"] == "path"
+    return (
+        (is_path or not format_.single_label)
+        and is_path == ("ends_" in state)
+        and bool(np.any(state.get("ends_", True)))
+    )
 
 
 def log_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -496,18 +549,21 @@ class StagedClassifier(HierarchicalClassifier):
         """
         yield from self._staged_scores(X)
 
-    def staged_predict(self, X: Any) -> Iterator[Any]:
+    def staged_predict(self, X: Any, *, decide: str = "jointly") -> Iterator[Any]:
         """Yield the predictions after each round.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n, n_features)
             Rows with the same features as in `fit`.
+        decide : {"jointly", "separately"}
+            As in `predict`.
 
         Yields
         ------
         array or list
             The result of `predict` after each round.
         """
+        check_choice("decide", decide, DECISIONS)
         for scores in self._staged_scores(X):
-            yield self.format_.write(self._decide(scores, None))
+            yield self.format_.write(self._decide(scores, decide=decide))

@@ -150,13 +150,21 @@ def _names_of(model: Any, columns: Iterable[int]) -> list[str]:
     return [] if names is None else [str(names[j]) for j in columns]
 
 
-def label_sets(model: Any, X: Any, threshold: float | None) -> sparse.csr_array[np.int32]:
+def label_sets(
+    model: Any, X: Any, threshold: float | None = None, decide: str | None = None
+) -> sparse.csr_array[np.int32]:
     """Return the label sets predicted by a model.
 
     Returns: label sets, including ancestors.
     """
     if threshold is None:
-        return read_labels(model.predict(X), model.hierarchy_).Y
+        how = {} if decide is None else {"decide": decide}
+        return read_labels(model.predict(X, **how), model.hierarchy_).Y
+    if decide is not None:
+        raise ValueError(
+            f"--decide {decide} chooses the rule that --threshold {threshold} replaces. Pass one "
+            "of them."
+        )
     blocks = (scores >= threshold for scores in model.iter_predict_proba(X))
     sets: list[Any] = [sparse.csr_array(chosen.astype(np.int32)) for chosen in blocks]
     return sparse.csr_array(sparse.vstack(sets))

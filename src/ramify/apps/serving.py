@@ -16,6 +16,7 @@ from ramify import __version__
 from ramify._messages import did_you_mean, import_extra
 from ramify.apps.predicting import label_sets, schema_of
 from ramify.data.dates import read_dates
+from ramify.decision.best_sets import DECISIONS
 
 __all__ = [
     "ServedModel",
@@ -98,17 +99,24 @@ class ServedModel:
 
     def predict(self, request: dict[str, Any]) -> Iterator[bytes]:
         """Yield an answer with the most specific predicted labels of each row."""
-        X = self._read(request, ("rows", "threshold"))
+        X = self._read(request, ("rows", "threshold", "decide"))
         threshold = request.get("threshold")
         if threshold is not None and not (_is_number(threshold) and 0 <= threshold <= 1):
             raise RequestError(
                 422, f"threshold must be a number from 0 to 1 or null, got {_shown(threshold)}."
             )
+        decide = request.get("decide")
+        if decide is not None and (threshold is not None or decide not in DECISIONS):
+            raise RequestError(
+                422,
+                f"decide must be {' or '.join(DECISIONS)}, and null with a threshold, got "
+                f"{_shown(decide)}.",
+            )
         decode = self.model.hierarchy_.decode
         rows = (
             list(row)
             for block in self._blocks(X)
-            for row in decode(label_sets(self.model, block, threshold))
+            for row in decode(label_sets(self.model, block, threshold, decide))
         )
         return _written('{"predictions":', rows)
 

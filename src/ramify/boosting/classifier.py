@@ -581,7 +581,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
                 self._link(margins),
                 self.hierarchy_,
                 self.classes_,
-                lambda scores: self._decide(scores, None),
+                self._decide,
             )
             return scorer(model, X, truth, **weighted)
 

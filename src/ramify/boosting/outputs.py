@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify.decision.best_sets import count_ends
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.criteria import number_sets
 
@@ -47,14 +48,7 @@ def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
 
     `Y`: labels, including all ancestors.
     """
-    indptr, parents = hierarchy.parent_rows
-    n_labels = hierarchy.n_labels
-    ones = np.ones(len(parents), dtype=np.int32)
-    is_parent = sparse.csr_array((ones, parents, indptr), shape=(n_labels, n_labels))
-    n_children: Any = (Y @ is_parent).multiply(Y)  # of each label in its row's set
-    n_with_children = (sparse.csr_array(n_children) > 0).sum(axis=1)
-    n_most_specific = np.diff(Y.indptr) - np.asarray(n_with_children).ravel()
-    return bool((n_most_specific == 1).all())
+    return bool((count_ends(Y, hierarchy) == 1).all())
 
 
 def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:

@@ -1,3 +1,4 @@
+from ramify.decision.best_sets import best_label_sets, best_paths
 from ramify.decision.coherence import make_coherent
 from ramify.decision.leaves import (
     NestedApproximation,
@@ -11,6 +12,8 @@ from ramify.decision.thresholds import apply_threshold, choose_thresholds
 __all__ = [
     "NestedApproximation",
     "apply_threshold",
+    "best_label_sets",
+    "best_paths",
     "choose_thresholds",
     "confident_path",
     "leaf_weights",

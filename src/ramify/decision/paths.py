@@ -21,6 +21,8 @@ __all__ = [
     "confident_path",
     "find_ends",
     "most_probable_path",
+    "paths_to",
+    "read_candidates",
     "top_k_labels",
     "walk_to_candidates",
 ]
@@ -104,7 +106,7 @@ def walk_to_candidates(
     scores: Scores, hierarchy: Hierarchy, candidates: Any = None
 ) -> sparse.csr_array[np.int32]:
     """Predict one path per row as `most_probable_path` does, from scores computed on demand."""
-    ends = _read_candidates(candidates, hierarchy)
+    ends = read_candidates(candidates, hierarchy)
 
     def likelier_than_stopping(
         here: NDArray[np.float64], below: NDArray[np.float64], best: NDArray[Any]
@@ -113,10 +115,16 @@ def walk_to_candidates(
         return np.asarray(chosen >= here - below.sum(axis=1))
 
     found = _walk_down(scores, hierarchy, likelier_than_stopping, ends=ends)
-    return _closed(found, np.arange(len(found) + 1), hierarchy)
+    return paths_to(found, hierarchy)
 
 
-def _read_candidates(candidates: Any, hierarchy: Hierarchy) -> NDArray[np.bool_] | None:
+def paths_to(ends: NDArray[Any], hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
+    """Return one label with its ancestors per row."""
+    return _closed(ends, np.arange(len(ends) + 1), hierarchy)
+
+
+def read_candidates(candidates: Any, hierarchy: Hierarchy) -> NDArray[np.bool_] | None:
+    """Return the labels at which paths may end as a mask; None means all."""
     if candidates is None:
         return None
     ends = np.asarray(candidates)

@@ -398,7 +398,7 @@ class _Judge:
             self.truth,
             scores,
             hierarchy,
-            lambda found: self.model._decide(found, None),
+            self.model._decide,
         )
         ranking = read_ranking(self.truth, scores, hierarchy, "all", None)
         areas, _, positives = areas_of_labels(ranking)

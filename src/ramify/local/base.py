@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -277,18 +278,23 @@ class LocalArchitecture(LocalClassifier):
         return None
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         steps = self._steps_down() if self.format_.single_label else None
         if steps is None:
-            return super()._predict_sets(X, threshold, candidates)
+            return super()._predict_sets(X, threshold, candidates, decide)
         coded = read_features(self, X, self.schema_)
         return predict_paths(
             self.local_models_,
             self._queries(coded, self._given(X, coded)),
             self.hierarchy_,
             steps,
+            decide=partial(self._decide, candidates=candidates) if decide == "jointly" else None,
             ends=self._ends(candidates),
             n_jobs=self.n_jobs,
         )

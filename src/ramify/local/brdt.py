@@ -251,12 +251,16 @@ class BRDTClassifier(LocalClassifier):
         return replace(found, combination="groups") if flat else found
 
     def _decide(
-        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+        self,
+        scores: NDArray[np.float64],
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
             # Leaves predict 0 or 1: ties are broken in favour of the most frequent label.
-            scores = scores + 1e-9 * self.shares_
-        return super()._decide(scores, threshold, candidates)
+            scores = (1 - 1e-9) * scores + 1e-9 * self.shares_
+        return super()._decide(scores, threshold, candidates, decide)
 
     def _keep(self, learnt: Learnt) -> None:
         names = self.hierarchy_.labels

@@ -234,10 +234,14 @@ class LabelPowerset(LabelSetClassifier):
         return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates)
+            return super()._predict_sets(X, threshold, candidates, decide)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
         (answer,) = self._predict_local(coded, self._given(X, coded))

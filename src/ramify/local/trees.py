@@ -214,6 +214,7 @@ def name_labels(estimator: Any, names: list[Any]) -> Any:
     estimator.hierarchy_ = Hierarchy.from_labels(names)
     estimator.format_ = IndicatorFormat(estimator.hierarchy_, "int64", "dense")
     estimator.classes_ = estimator.format_.classes
+    estimator.row_kind_ = "labels or none"
     return estimator
 
 

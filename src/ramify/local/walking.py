@@ -57,17 +57,25 @@ def predict_paths(
     hierarchy: Hierarchy,
     steps: StepsDown,
     *,
+    decide: Callable[[NDArray[np.float64]], sparse.csr_array[np.int32]] | None = None,
     ends: NDArray[np.bool_] | None = None,
     n_jobs: int | None = None,
 ) -> sparse.csr_array[np.int32]:
-    """Predict one path per row; models that cannot change the path are not evaluated."""
+    """Predict one path per row; models that cannot change the path are not evaluated.
+
+    `decide` gets the probabilities of all labels; if None, the path follows the most probable
+    child, and ends at one of `ends`.
+    """
     n_rows, n_threads = queries.X.shape[0], count_threads(n_jobs)
     step = max(1, _CELLS_AT_A_TIME // hierarchy.n_labels)
     found = []
     for first in range(0, n_rows, step):
         part = queries.take(np.arange(first, min(first + step, n_rows)))
         scores = ScoresOnDemand(models, part, hierarchy, steps, n_threads=n_threads)
-        found.append(walk_to_candidates(scores, hierarchy, ends))
+        if decide is None:
+            found.append(walk_to_candidates(scores, hierarchy, ends))
+        else:
+            found.append(decide(scores.read_all()))
     if len(found) == 1:
         return found[0]
     paths: Any = sparse.vstack(found, format="csr")
@@ -120,6 +128,22 @@ class ScoresOnDemand:
     def read(self, rows: Rows, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Return known probabilities, of shape (rows, labels), in C order."""
         return np.ascontiguousarray(self._found[np.ix_(labels, rows)].T)
+
+    def read_all(self) -> NDArray[np.float64]:
+        """Return the probabilities of all labels; below a label of 0, no model is evaluated."""
+        hierarchy = self._hierarchy
+        top = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
+        self.prepare([(np.arange(self.n_rows), top)])
+        indptr, children = hierarchy.child_rows
+        for level in hierarchy.levels:
+            steps = []
+            for label in hierarchy.indices(level).tolist():
+                rows = np.flatnonzero(self._found[label] > 0)
+                below = children[indptr[label] : indptr[label + 1]]
+                if len(rows) and len(below):
+                    steps.append((rows, below))
+            self.prepare(steps)
+        return np.ascontiguousarray(np.nan_to_num(self._found.T))
 
     def _unknown(self, rows: Rows, labels: NDArray[Any]) -> list[int]:
         """Return the labels and ancestors that are not known for all rows, parents first."""

@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.classifier import HierarchicalClassifier, kinds_fit
 from ramify._base.foreign import Question, check_takes_weights, copy_input_tags
 from ramify._savable import set_fitted
 from ramify._schema import Fitted, IfPresent, Schema, Whole
@@ -122,11 +122,12 @@ class WrappingClassifier(HierarchicalClassifier):
         if (
             not isinstance(self.format_, LabelFormat)
             or self.format_.hierarchy != self.hierarchy_
-            or self.format_.single_label != ("ends_" in state)
+            or not kinds_fit(self.format_, state)
             or not all(hasattr(model, "predict_proba") for model in self._fitted_models())
         ):
             raise ValueError(
-                "hierarchy_, format_, ends_ and the fitted classifiers do not fit together"
+                "hierarchy_, format_, row_kind_, ends_ and the fitted classifiers do not fit "
+                "together"
             )
         self.classes_ = self.format_.classes
 

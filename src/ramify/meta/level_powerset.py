@@ -159,16 +159,20 @@ class LevelPowerset(WrappingClassifier):
         return self._coherent(np.ascontiguousarray(np.minimum(sums, 1.0)))
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates)
+            return super()._predict_sets(X, threshold, candidates, decide)
         check_is_fitted(self)
-        names = self.estimator_.predict(X)
+        names = self.estimator_.predict(X, decide=decide)
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
         empty = np.diff(chosen.indptr) == 0
         if self.format_.single_label and empty.any():  # predict one path per row nonetheless
-            paths = self._decide(np.asarray(self.predict_proba(X)), None, candidates)
+            paths = self._decide(np.asarray(self.predict_proba(X)), None, candidates, decide)
             n_rows = np.arange(len(empty))
             both: Any = sparse.vstack([chosen, paths], format="csr")
             chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])

@@ -13,6 +13,7 @@ from ramify._base.classifier import CANDIDATES
 from ramify._schema import Number, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import mandatory_leaves
+from ramify.decision.best_sets import DECISIONS
 from ramify.decision.leaves import OBJECTIVES, SOLVERS, check_leaf_counts
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import FlatClassifier
@@ -169,7 +170,13 @@ class MandatoryLeafClassifier(WrappingClassifier):
         return min(label_imbalance(Y), 1e9)  # infinite if no row has a label
 
     def predict(
-        self, X: Any, threshold: Any = None, *, candidates: str = "specific", k: Any = None
+        self,
+        X: Any,
+        threshold: Any = None,
+        *,
+        candidates: str = "specific",
+        decide: str = "jointly",
+        k: Any = None,
     ) -> Any:
         """Predict label sets whose paths end in leaves, in the format of y in `fit`.
 
@@ -181,6 +188,8 @@ class MandatoryLeafClassifier(WrappingClassifier):
             Must be None, because label sets above a threshold need not end in leaves.
         candidates : {"specific", "all"}
             Has no effect, because all paths end in leaves.
+        decide : {"jointly", "separately"}
+            Has no effect, because `objective` decides.
         k : int or array-like of shape (n,), optional
             Number of leaves to predict, for all rows or per row; overrides the parameter `k`. Must
             be None if y had one label per row in `fit`.
@@ -192,6 +201,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
         """
         check_is_fitted(self)
         check_choice("candidates", candidates, CANDIDATES)
+        check_choice("decide", decide, DECISIONS)
         if threshold is not None:
             raise ValueError(
                 f"threshold must be None, got {threshold!r}. Pass k=... for a number of leaves, "
@@ -205,7 +215,11 @@ class MandatoryLeafClassifier(WrappingClassifier):
         return self.format_.write(self._leaf_sets(X, self.k if k is None else k))
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         return self._leaf_sets(X, self.k)

@@ -176,10 +176,14 @@ class MetaLabeler(WrappingClassifier):
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
     def _predict_sets(
-        self, X: Any, threshold: Any = None, candidates: str = "specific"
+        self,
+        X: Any,
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates)
+            return super()._predict_sets(X, threshold, candidates, decide)
         scores = np.asarray(self.predict_proba(X))
         counts = self.predict_count(X)
         leaves = self._leaves

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify._parallel import in_parallel
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
 from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
+from ramify.decision.best_sets import DECISIONS
 from ramify.decision.goals import label_costs
 from ramify.decision.guarantees import Cover, set_scores
 from ramify.decision.thresholds import apply_threshold, check_threshold
@@ -428,6 +429,7 @@ class SelectiveClassifier(WrappingClassifier):
         threshold: Any = None,
         *,
         candidates: str = "specific",
+        decide: str = "jointly",
         max_error: float | None = None,
         shift_weight: Any = None,
     ) -> Any:
@@ -442,6 +444,8 @@ class SelectiveClassifier(WrappingClassifier):
             paths.
         candidates : {"specific", "all"}
             Has no effect: paths are climbed from a label at which a training row ends.
+        decide : {"jointly", "separately"}
+            Has no effect, because the promise decides.
         max_error : float, optional
             Another promise than that of the constructor, on the same calibration rows. For label
             sets, from 0.01 to 0.5; shares between hundredths are rounded down.
@@ -457,6 +461,7 @@ class SelectiveClassifier(WrappingClassifier):
         """
         check_is_fitted(self)
         check_choice("candidates", candidates, ("specific", "all"))
+        check_choice("decide", decide, DECISIONS)
         promise = self.promise_
         if isinstance(promise, SetPromise):
             if shift_weight is not None:
@@ -489,7 +494,11 @@ class SelectiveClassifier(WrappingClassifier):
         return chains.answers(promise.thresholds(chains.tops, share, weight))
 
     def _decide(
-        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+        self,
+        scores: NDArray[np.float64],
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
             return self._closed(self._answers(scores, None))

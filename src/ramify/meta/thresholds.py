@@ -338,7 +338,14 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
         )
         self.thresholds_, self.best_score_ = found.thresholds, found.score
 
-    def predict(self, X: Any, threshold: Any = None, *, candidates: str = "specific") -> Any:
+    def predict(
+        self,
+        X: Any,
+        threshold: Any = None,
+        *,
+        candidates: str = "specific",
+        decide: str = "jointly",
+    ) -> Any:
         """Predict label sets in the format of y in `fit`.
 
         Parameters
@@ -351,13 +358,15 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
         candidates : {"specific", "all"}
             Has no effect: if y had one label or path per row in `fit`, a path ends before the
             first label that does not reach its threshold.
+        decide : {"jointly", "separately"}
+            Has no effect, because thresholds decide.
 
         Returns
         -------
         array or list
             n label sets, paths or classes, in the format of y in `fit`.
         """
-        return super().predict(X, threshold, candidates=candidates)
+        return super().predict(X, threshold, candidates=candidates, decide=decide)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
@@ -365,7 +374,11 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
             check_threshold(self.thresholds_, self.hierarchy_)
 
     def _decide(
-        self, scores: NDArray[np.float64], threshold: Any, candidates: str = "specific"
+        self,
+        scores: NDArray[np.float64],
+        threshold: Any = None,
+        candidates: str = "specific",
+        decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
         chosen = self.thresholds_ if threshold is None else threshold
         if self.format_.single_label:

@@ -382,7 +382,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
 
         def rate(weights: NDArray[np.float64]) -> float:
             mean = _weighted_mean(scores, weights)
-            predicted = mean if scorer.of_scores else self._decide(mean, None)
+            predicted = mean if scorer.of_scores else self._decide(mean)
             value = scorer.measure(Y, predicted, sample_weight=row_weights, **options)
             return scorer.sign * float(value)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
-from ramify.decision import apply_threshold, make_coherent, most_probable_path
-from ramify.decision.paths import find_ends
+from ramify.decision import make_coherent
+from ramify.decision.best_sets import Answers
 from ramify.labels.encoding import EncodedLabels
 from ramify.meta.base import fit_wrapped
 from ramify.meta.thresholds import fit_and_score
@@ -58,6 +59,13 @@ class LabelledRows:
         """The number of rows."""
         return int(self.encoded.Y.shape[0])
 
+    @cached_property
+    def _answers(self) -> Answers:
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        encoded = self.encoded
+        is_path = encoded.format.single_label
+        return Answers.like(encoded.Y, encoded.hierarchy, weights, is_path=is_path)
+
     def scores(self, estimator: Any, split: Split) -> NDArray[np.float64]:
         """Fit an estimator on the training rows of a split; return its scores on the others."""
         found = fit_and_score(estimator, self.X, self.encoded, self.weights, split)
@@ -69,10 +77,9 @@ class LabelledRows:
         """Return a measure of scores; NaN where it is undefined."""
         hierarchy = self.encoded.hierarchy
         predicted: Any = scores
-        if not scorer.of_scores and self.encoded.format.single_label:
-            predicted = most_probable_path(scores, hierarchy, find_ends(self.encoded.Y, hierarchy))
-        elif not scorer.of_scores:
-            predicted = apply_threshold(scores, 0.5, hierarchy)
+        if not scorer.of_scores:
+            is_path = self.encoded.format.single_label
+            predicted = self._answers.decide(scores, hierarchy, is_path=is_path)
         weights = None if self.weights is None else self.weights[rows]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)

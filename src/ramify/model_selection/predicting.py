@@ -19,7 +19,8 @@ from ramify._validation import (
     check_same_length,
     check_sample_weight,
 )
-from ramify.decision import apply_threshold, make_coherent, most_probable_path
+from ramify.decision import make_coherent
+from ramify.decision.best_sets import Answers
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import (
@@ -143,6 +144,7 @@ def _label_sets(
     if knows_hierarchy(model):
         return read_labels(model.predict(rows), encoded.hierarchy).Y
     scores = make_coherent(label_scores(model, rows, encoded.format), encoded.hierarchy)
-    if encoded.format.single_label:
-        return most_probable_path(scores, encoded.hierarchy)
-    return apply_threshold(scores, 0.5, encoded.hierarchy)
+    train_weights = np.ones(len(train)) if weights is None else weights[train]
+    is_path = encoded.format.single_label
+    answers = Answers.like(encoded.Y[train], encoded.hierarchy, train_weights, is_path=is_path)
+    return answers.decide(scores, encoded.hierarchy, is_path=is_path)

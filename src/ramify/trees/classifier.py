@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -383,8 +382,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
 
     def _prune(self, rows: ValidationRows) -> None:
         """Replace nodes with leaves if this does not increase the loss on the validation rows."""
-        decide = partial(self._decide, threshold=None)
-        loss = make_loss(self.pruning_measure, rows.Y, self.hierarchy_, decide, rows.weights)
+        loss = make_loss(self.pruning_measure, rows.Y, self.hierarchy_, self._decide, rows.weights)
         self.tree_ = prune_by_error(self.tree_, rows.X, rows.Y.shape[1], loss)
 
     def _read_validation(

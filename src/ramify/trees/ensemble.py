@@ -373,7 +373,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
             data.Y[rows],
             scores[rows],
             self.hierarchy_,
-            lambda found: self._decide(found, None),
+            self._decide,
         )
 
     @property

@@ -13,6 +13,7 @@ from ramify.apps.cli.options import (
     AsJson,
     CafaOptions,
     DataFile,
+    Decide,
     FileOptions,
     IgnoreUnknown,
     LabelOptions,
@@ -37,6 +38,7 @@ def evaluate(
     labels: LabelOptions,
     files: FileOptions,
     threshold: PredictionThreshold = None,
+    decide: Decide = None,
     ignore_unknown: IgnoreUnknown = False,
     annotations: AnnotationOptions,
     cafa: CafaOptions,
@@ -95,7 +97,7 @@ def evaluate(
             "Note: these are the rows that the model was trained on, so that the figures are too "
             f"good for others.{tested}"
         )
-    summary = evaluate_model(fitted, table, threshold=threshold)
+    summary = evaluate_model(fitted, table, threshold=threshold, decide=decide)
     written = [] if out is None else write_evaluation(out, fitted, summary)
     if as_json:
         print_json(evaluation_facts(summary, written, of_training=of_training))

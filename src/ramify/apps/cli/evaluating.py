@@ -47,7 +47,7 @@ class EvaluationSummary:
 
 
 def evaluate_model(
-    model: Any, data: Table, *, threshold: float | None = None
+    model: Any, data: Table, *, threshold: float | None = None, decide: str | None = None
 ) -> EvaluationSummary:
     """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes."""
     truth = labels_of(data)
@@ -57,7 +57,7 @@ def evaluate_model(
         nominal = {name: data.categories[name] for name in names if name in data.categories}
         data = replace(data, X=X, feature_names=names, categories=nominal)
     scores = model.predict_proba(X)
-    predicted = label_sets(model, X, threshold)
+    predicted = label_sets(model, X, threshold, decide)
     figures = evaluate(truth, scores, model.hierarchy_, y_pred=predicted)
     return EvaluationSummary(data, scores, predicted, threshold, figures)
 

@@ -17,6 +17,7 @@ __all__ = [
     "AsJson",
     "CafaOptions",
     "DataFile",
+    "Decide",
     "FileOptions",
     "IdColumns",
     "LabelOptions",
@@ -48,6 +49,14 @@ PredictionThreshold = Annotated[
         min=0.0,
         max=1.0,
         help="Predict labels with at least this probability (default: the model's own rule).",
+    ),
+]
+Decide = Annotated[
+    str | None,
+    typer.Option(
+        "--decide",
+        help="jointly: the labels that together are expected to agree best with the true ones; "
+        "separately: every label with a probability of at least 0.5 (default: jointly).",
     ),
 ]
 IdColumns = Annotated[

@@ -11,6 +11,7 @@ import typer
 from ramify.apps.cli.options import (
     AsJson,
     DataFile,
+    Decide,
     FileOptions,
     IdColumns,
     ModelFile,
@@ -51,6 +52,7 @@ def predict(
         ),
     ] = None,
     threshold: PredictionThreshold = None,
+    decide: Decide = None,
     probabilities: Annotated[
         float | None,
         typer.Option(
@@ -116,6 +118,7 @@ def predict(
         _read_choice(among),
         settings.label_separator or ";",
         _column(settings),
+        decide,
     )
     if out is not None and form is None:
         found = stream_predictions(out, fitted, data, options, answer=answer)
@@ -127,7 +130,7 @@ def predict(
     if settings.id_column is not None and table.ids is None:
         say(f"Note: {table.name} has no column {settings.id_column!r} of identifiers")
     if out is None:
-        sets = label_sets(fitted, features_for(fitted, table), threshold)
+        sets = label_sets(fitted, features_for(fitted, table), threshold, decide)
         if as_json:
             print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
         else:

@@ -65,6 +65,7 @@ class Answer:
     among: LabelChoice = "leaves"  # the labels to choose the best ones from; an int is a level
     label_separator: str = ";"  # separator of the labels of a row
     name: str = "labels"  # the column of label sets
+    decide: str | None = None  # the rule of the model's `predict`; None for its default
 
     def check(self, path: Path) -> None:
         """Raise an error if the file to write has no known format."""
@@ -83,7 +84,7 @@ class Answer:
             return self._best(model, X)
         if self.least is not None:
             return _probabilities(model, X, self.least)
-        Y = label_sets(model, X, self.threshold)
+        Y = label_sets(model, X, self.threshold, self.decide)
         cells = label_cells(model, Y, self.label_separator)
         return {"row": np.arange(Y.shape[0]), self.name: cells}
 
@@ -136,7 +137,7 @@ def _write_arff(path: Path, model: Any, data: Table, X: Any, answer: Answer) -> 
         return Written(scores.shape[0], scores.shape[0])
     # A data frame defines its categories; an array does not.
     categories = None if hasattr(X, "columns") else data.categories
-    Y = label_sets(model, X, answer.threshold)
+    Y = label_sets(model, X, answer.threshold, answer.decide)
     write_arff(path, X, Y, model.hierarchy_, categories=categories)
     return Written(Y.shape[0], Y.shape[0], int((np.diff(Y.indptr) == 0).sum()))
 

@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from ramify._progress import track
 from ramify.apps.predicting import label_sets
+from ramify.decision.best_sets import Answers
 from ramify.inspection.page.performance import MEASURES, LabelCounts, Performance, measure
 from ramify.io.tables import Table
 from ramify.meta.thresholds import make_splits
@@ -174,11 +175,12 @@ def cross_validate(
             _safe_indexing(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows)
         )
         truth, X = Y[test_rows], _safe_indexing(data.X, test_rows)
-        chosen = label_sets(part, X, threshold=None)
+        chosen = label_sets(part, X)
         counts.append(LabelCounts.of(truth, chosen))
         found.append(measure(truth, part.predict_proba(X), chosen, data.hierarchy))
         shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
-        likely = sparse.csr_array((shares >= 0.5).astype(np.int32))
+        like = Answers.like(Y[fit_rows], part.hierarchy_, np.ones(len(fit_rows)), is_path=False)
+        likely = like.decide(shares, part.hierarchy_, is_path=False)
         plain.append(measure(truth, shares, likely, data.hierarchy))
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
     baseline = {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
 
+from ramify._base.classifier import StagedClassifier
 from ramify.apps.studies.data import Rows, StudyData, load_data, split_rows
 from ramify.apps.studies.models import build, choose_parameters, label_sets
 from ramify.apps.studies.plan import Cell, CurveSpec, MeasureSpec, Study
@@ -247,6 +249,8 @@ def _over_stages(curve: CurveSpec, cell: FittedCell) -> Points | None:
     staged = getattr(cell.model, "staged_predict_proba" if of_scores else "staged_predict", None)
     if staged is None:
         return None
+    if not of_scores and isinstance(cell.model, StagedClassifier):
+        staged = partial(staged, decide="separately")
     xs: list[float] = []
     ys: list[float | None] = []
     stage, predicted = 0, None

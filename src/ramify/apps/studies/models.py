@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
+from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import wrapped_estimators
 from ramify._validation import check_number
 from ramify.apps.named_estimators import make_inner, make_model
@@ -47,7 +48,7 @@ class ScaledModel:
 
     def predict(self, X: Any) -> Any:
         """Return the label sets for the scaled rows."""
-        return self.estimator_.predict(self.scaled(X))
+        return label_sets(self.estimator_, self.scaled(X))
 
     def _learn_ranges(self, X: Any) -> None:
         self._names = None
@@ -164,12 +165,13 @@ class PathModel:
 
     def predict(self, X: Any) -> Any:
         """Return the labels of the predicted paths, as a binary matrix."""
-        return self._encode(self.estimator_.predict(X))
+        return self._encode(self.estimator_.predict(X, decide="separately"))
 
     @available_if(lambda model: hasattr(model.estimator_, "staged_predict"))  # type: ignore[untyped-decorator]
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the same after each round of a boosted model."""
-        yield from map(self._encode, self.estimator_.staged_predict(X))
+        found = self.estimator_.staged_predict(X, decide="separately")
+        yield from map(self._encode, found)
 
     def _encode(self, paths: Any) -> Any:
         return self.hierarchy.encode([[label] for label in paths])
@@ -232,7 +234,9 @@ def _settings(model: ModelSpec) -> list[str]:
 
 
 def label_sets(fitted: Any, X: Any) -> Any:
-    """Return the label sets that a model predicts."""
+    """Return the label sets that a model predicts, decided as in the papers."""
+    if isinstance(fitted, HierarchicalClassifier):
+        return fitted.predict(X, decide="separately")
     if hasattr(fitted, "predict"):
         return fitted.predict(X)
     return (fitted.predict_proba(X) >= 0.5).astype(np.int32)

@@ -26,6 +26,7 @@ from ramify.boosting.partitions.shards import (
     add_messages,
 )
 from ramify.data.features import FeatureSchema, read_features
+from ramify.decision.best_sets import count_ends
 from ramify.decision.paths import find_ends
 from ramify.labels.encoding import read_labels
 from ramify.trees.criteria import number_sets
@@ -105,13 +106,20 @@ class Counts:
     outputs: NDArray[np.int64]  # number of rows with each output
     output_weights: NDArray[np.int64]  # their weights, in fixed point
     label_weights: NDArray[np.int64]  # weights of the rows with each label, in fixed point
-    # Number of partitions in which a row ends at the label; 0 unless y has one path per row.
-    ends: NDArray[np.int64]
+    ends: NDArray[np.int64]  # number of partitions in which a row ends at the label
+    # Weights of the rows with one path, of those without labels, and of all rows.
+    kinds: NDArray[np.float64]
     # The rows to learn from, their weight in fixed point, and the held-out rows.
     rows: NDArray[np.int64]
 
     def __sizeof__(self) -> int:
-        arrays = (self.outputs, self.output_weights, self.label_weights, self.ends)
+        arrays = (
+            self.outputs,
+            self.output_weights,
+            self.label_weights,
+            self.ends,
+            self.kinds,
+        )
         sizes = [array.nbytes for array in arrays]
         return object.__sizeof__(self) + sum([*map(getsizeof, self.values), *sizes])
 
@@ -122,6 +130,7 @@ class Counts:
             self.output_weights + other.output_weights,
             self.label_weights + other.label_weights,
             self.ends + other.ends,
+            self.kinds + other.kinds,
             self.rows + other.rows,
         )
 
@@ -132,8 +141,11 @@ def count_partition(part: Part, reading: Reading) -> Counts:
     held_out = _hold_out(part, reading, len(weights))
     n_labels = reading.hierarchy.n_labels
     ends = np.zeros(n_labels, dtype=np.int64)
-    if reading.format.single_label and len(weights):
+    kinds = np.zeros(3)
+    if len(weights):
         ends += find_ends(Y, reading.hierarchy)
+        n_ends = count_ends(Y, reading.hierarchy)
+        kinds += [weights[n_ends == 1].sum(), weights[n_ends == 0].sum(), weights.sum()]
     learning = np.flatnonzero(held_out == 0)
     if len(learning) < len(weights):
         X, Y, weights = X[learning], Y[learning], weights[learning]
@@ -145,6 +157,7 @@ def count_partition(part: Part, reading: Reading) -> Counts:
         _sum_weights(outputs, whole),
         _sum_weights(Y, whole),
         ends,
+        kinds,
         np.array([len(learning), int(whole.sum()), len(held_out) - len(learning)], np.int64),
     )
 

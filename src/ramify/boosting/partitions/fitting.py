@@ -37,6 +37,7 @@ from ramify.boosting.partitions.reading import (
 from ramify.boosting.partitions.shards import Message, Request, ShardPlan
 from ramify.boosting.rounds import learn_rounds
 from ramify.boosting.stopping import Course
+from ramify.decision.best_sets import Answers
 from ramify.labels.formats import IndicatorFormat
 from ramify.trees.criteria import find_label_weights
 
@@ -132,8 +133,8 @@ def _set_attributes(model: Any, reading: Reading, counts: Counts) -> None:
     model.hierarchy_ = reading.hierarchy
     model.format_ = reading.format
     model.classes_ = reading.format.classes
-    if reading.format.single_label:
-        model.ends_ = counts.ends > 0
+    kind = "path" if reading.format.single_label else Answers.kind_of(*counts.kinds.tolist())
+    model._keep_answers(Answers(kind, counts.ends > 0 if kind == "path" else None))
     if reading.target_names and not isinstance(reading.format, IndicatorFormat):
         model.target_names_ = np.array(reading.target_names, dtype=object)
     model.loss_ = reading.loss
