@@ -46,7 +46,7 @@ def add_dividing_mean(graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels
     `graph`: receives the operators.
     """
     tests = _join(trees)
-    n_rows = graph.row_count(INPUT)
+    n_rows = graph.add("Shape", INPUT, start=0, end=1)  # of shape (1,)
     n_trees = graph.constant([len(trees)], np.int64)
     all_parts = graph.add("Concat", n_rows, n_trees, axis=0)
     flat = graph.constant([-1], np.int64)

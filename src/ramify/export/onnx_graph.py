@@ -62,10 +62,6 @@ class GraphBuilder:
         """Convert a tensor to another type."""
         return self.add("Cast", value, to=self._type(dtype))
 
-    def row_count(self, X: str) -> str:
-        """Return the number of rows of a matrix, as a tensor of shape (1,)."""
-        return self.add("Shape", X, start=0, end=1)
-
     def body(
         self, inputs: Mapping[str, tuple[Any, tuple[Any, ...]]], outputs: Mapping[str, Any]
     ) -> Any:

@@ -101,21 +101,16 @@ class HierarchicalTarget:
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
         """Return the function that writes the leaves of a model."""
-        if model.threshold is None:
-            return self.leaf_text
         threshold = model.threshold
 
         def leaf(tree: _core.Tree, node: int) -> str:
+            if threshold is None:
+                return f"{numbers(self.shares(tree, node))}: {number(float(tree.weight[node]))}"
             members = np.flatnonzero(self.shares(tree, node) >= threshold / 100).tolist()
             names = [self.labels.labels[at] for at in self.labels.specific(members)]
             return f"{','.join(names) or 'none'} [{number(float(tree.weight[node]), 2)}]"
 
         return leaf
-
-    def leaf_text(self, tree: _core.Tree, node: int) -> str:
-        """Return the text of a leaf."""
-        shares = self.shares(tree, node)
-        return f"{numbers(shares)}: {number(float(tree.weight[node]))}"
 
     def shares(self, tree: _core.Tree, node: int) -> Scores:
         """Return the fractions of a leaf, in the order of CLUS."""

@@ -104,7 +104,7 @@ class Store:
         """
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
-            check_record(record, failed=failed)
+            (_FAILED if failed else _DONE).check(record, "the cell", Sizes())
         except (OSError, ValueError, RecursionError):
             return None
         found = [record[name] for name in ("dataset", "model", "repeat", "fold")]
@@ -272,14 +272,6 @@ _DONE = _Record(
         "text": IfPresent(_TEXT),
     }
 )
-
-
-def check_record(record: Any, *, failed: bool) -> None:
-    """Raise SchemaError unless a record is one of a cell.
-
-    `failed`: whether it must be that of a failure.
-    """
-    (_FAILED if failed else _DONE).check(record, "the cell", Sizes())
 
 
 def check_study_facts(facts: Any) -> None:

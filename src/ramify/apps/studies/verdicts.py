@@ -230,7 +230,10 @@ def _check_wins(case: _Case) -> tuple[str, str]:
         return "open", _NONE
     wins = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
     shown = case.ordered(wins, str)
-    return _verdict_on_first(wins), f"Best on so many of {len(scores)} data sets: {shown}."
+    text = f"Best on so many of {len(scores)} data sets: {shown}."
+    if wins[0] < wins.max():
+        return "not confirmed", text
+    return "confirmed" if (wins == wins[0]).sum() == 1 else "partly", text
 
 
 def _check_among_best(case: _Case) -> tuple[str, str]:
@@ -253,13 +256,6 @@ def _check_among_best(case: _Case) -> tuple[str, str]:
     text = f"Not significantly worse than the best on {n_right} of {n_sets} data sets"
     text += f"; worse than {_shortened(worse)}." if worse else "."
     return _verdict_on_share(n_right, n_sets), text
-
-
-def _verdict_on_first(values: NDArray[Any]) -> str:
-    """Return whether the first model has the largest value, alone or with others."""
-    if values[0] < values.max():
-        return "not confirmed"
-    return "confirmed" if (values == values[0]).sum() == 1 else "partly"
 
 
 def _check_better(case: _Case) -> tuple[str, str]:
