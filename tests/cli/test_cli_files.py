@@ -40,7 +40,7 @@ def test_a_spreadsheet_with_semicolons_and_decimal_commas(tmp_path: Path) -> Non
     predicted = run("predict", out, path, *form)
     assert len(predicted.output.splitlines()) == len(frame)
     evaluated = run("evaluate", out, path, *labels, *form, "--json")
-    assert json.loads(evaluated.output)["data"]["rows"] == len(frame)
+    assert json.loads(evaluated.stdout)["data"]["rows"] == len(frame)
     page = run("explore", out, path, "-o", tmp_path / "page.html", *labels, *form)
     assert page.exit_code == 0, page.output
 

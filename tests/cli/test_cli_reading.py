@@ -52,7 +52,7 @@ def test_a_model_remembers_how_its_data_were_read(german: Path, tmp_path: Path) 
     assert frame["probe"].tolist() == [f"P{k}" for k in range(30)]
     assert all(cell.endswith("|D") for cell in frame["klasse"])  # as in the training file
     assert run("predict", out, german).output.splitlines() == frame["klasse"].tolist()
-    facts = json.loads(run("evaluate", out, german, "--json").output)
+    facts = json.loads(run("evaluate", out, german, "--json").stdout)
     assert (facts["data"]["rows"], facts["data"]["labels"]) == (30, 4)
     words("explore", out, german, "-o", tmp_path / "page.html")
     # An option that is given again takes precedence over the one that was given in training.
@@ -170,7 +170,7 @@ def test_arff_honours_target_and_weight(tmp_path: Path) -> None:
     frame = pd.read_csv(written)
     assert frame["kind"].tolist()[:30] == ["ab"[k % 7 > 3] for k in range(30)]
     assert frame["name"].tolist()[:2] == ["n0", "n1"]
-    facts = json.loads(run("evaluate", out, path, "--json").output)
+    facts = json.loads(run("evaluate", out, path, "--json").stdout)
     assert facts["data"]["labels"] == 2
     assert "--weight must be a numeric attribute" in words(*train, "--weight", "kind", code=2)
     assert "got 'kin'. Did you mean 'kind'?" in words("train", path, "-t", "kin", code=2)
@@ -196,7 +196,7 @@ def test_arff_honours_the_separator(tmp_path: Path) -> None:
     )
     out = tmp_path / "m.ramify"
     assert "3 labels on 2 levels" in words("train", path, "-o", out, *TREE, "--separator", ".")
-    facts = json.loads(run("evaluate", out, path, "--json").output)
+    facts = json.loads(run("evaluate", out, path, "--json").stdout)
     assert facts["data"]["labels"] == 3
 
 
@@ -312,7 +312,7 @@ def test_flat_labels_that_look_like_paths_are_noted(tmp_path: Path) -> None:
     assert f"{note} --separator '.'" in words("train", path, "-o", out, *TREE)
     assert "Note" not in words("train", path, "-o", out, *TREE, "--separator", ".")
     assert load(out).hierarchy_.depth == 2
-    assert "Note" not in words("evaluate", out, path)
+    assert "flat labels" not in words("evaluate", out, path)
 
 
 @pytest.mark.parametrize(
@@ -500,3 +500,18 @@ def test_one_target_may_list_the_columns_of_levels(tmp_path: Path) -> None:
     assert run("predict", out, path).output.splitlines() == ["bird/owl", "bird/duck", "fish/eel"]
     shown = words("train", path, "-o", out, *TREE, "-t", "class,family", code=2)
     assert "has no column 'class,family'" in shown
+
+
+def test_totals_and_other_columns_do_not_disturb_a_model(tmp_path: Path) -> None:
+    rows = [f"{k:03d},{k % 7},{'a' if k % 7 < 4 else 'b'}" for k in range(40)]
+    table = write(tmp_path / "d.csv", "no,size,kind", *rows, "Total: 40,,")
+    out = tmp_path / "m.ramify"
+    assert "1 row was left out below the data" in words(
+        "train", table, "-t", "kind", "-o", out, *TREE
+    )
+    for command in (("explain", "--row", "003"), ("explore", "-o", tmp_path / "p.html")):
+        words(command[0], out, table, *command[1:])
+    # One line per row of the file, and nothing is asked of columns that are no features.
+    shown = run("predict", out, table)
+    assert shown.exit_code == 0, shown.output
+    assert len(shown.stdout.splitlines()) == 41

@@ -265,10 +265,12 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     kept = [name for name in kept if name in frame.columns]
     if len(frame) == 0:
         raise FormatError(f"{where} has column names, but no rows below them.")
-    if form.footer == "drop" and targets and columns.labelled:
+    if form.footer == "drop" and targets:
         frame, dropped = without_footer(frame, targets)
         notes += dropped
     exempt = {*targets, *kept, *columns.categories, *columns.drop, *columns.ignore}
+    if columns.trained:  # the model does not read other columns, which may have anything
+        exempt |= set(frame.columns) - set(columns.kinds)
     hint = form.hint.decimal if form.hint else None
     decimal = file.layout.decimal if file is not None else None
     frame, found = read_cells(
