@@ -18,11 +18,6 @@ from ramify.apps.predicting import label_sets, schema_of
 from ramify.data.dates import read_dates
 from ramify.decision.best_sets import DECISIONS
 
-__all__ = [
-    "ServedModel",
-    "make_app",
-]
-
 _BLOCK_VALUES = 1 << 22  # probabilities computed at once
 _BODIES = 1 << 28  # bytes of all requests that are being received
 

@@ -25,12 +25,6 @@ from ramify.metrics.ranking import areas_of_labels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Importances",
-    "importances",
-    "permutation_importances",
-]
-
 
 @dataclass(frozen=True)
 class Importances:

@@ -25,13 +25,6 @@ from ramify.local.problems import LabelRows, LocalProblem
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import TreeData
 
-__all__ = [
-    "LabelPowerset",
-    "LabelSetClassifier",
-    "RAkEL",
-]
-
-
 _BITS = 62  # labels per integer in the codes of label sets
 
 Rows = NDArray[np.int64]

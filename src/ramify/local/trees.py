@@ -35,16 +35,6 @@ from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import is_list
 from ramify.trees.tree_data import TreeData, label_targets
 
-__all__ = [
-    "OwnLearner",
-    "TreeLearner",
-    "make_learner",
-    "name_linear",
-    "name_tree",
-    "own_learner",
-]
-
-
 _MAX_SEED = np.iinfo(np.int32).max
 
 

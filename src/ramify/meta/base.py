@@ -28,15 +28,6 @@ from ramify.decision import make_coherent
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = [
-    "WrappingClassifier",
-    "check_rows",
-    "fit_wrapped",
-    "known_hierarchy",
-    "knows_hierarchy",
-    "label_scores",
-]
-
 
 class WrappingClassifier(HierarchicalClassifier):
     """Base class of classifiers that use the predictions of another classifier.

@@ -15,8 +15,6 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerParentClassifier
 from ramify.meta.base import WrappingClassifier
 
-__all__ = ["LevelPowerset"]
-
 
 class LevelPowerset(WrappingClassifier):
     """Label powerset per level, predicted from the top down (HMC-LP).

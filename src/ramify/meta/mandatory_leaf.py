@@ -24,12 +24,6 @@ from ramify.meta.metalabeler import MetaLabeler
 from ramify.metrics import label_imbalance
 from ramify.trees.classifier import PCTClassifier
 
-__all__ = [
-    "LEAF_METHODS",
-    "MandatoryLeafClassifier",
-    "make_leaf_classifier",
-]
-
 
 class MandatoryLeafClassifier(WrappingClassifier):
     """Mandatory leaf prediction with the probabilities of any classifier (MAS and MASR).

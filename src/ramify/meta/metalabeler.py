@@ -19,8 +19,6 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.sibling_lasso import SiblingLassoClassifier
 from ramify.meta.base import WrappingClassifier, label_scores
 
-__all__ = ["MetaLabeler"]
-
 
 class MetaLabeler(WrappingClassifier):
     """Predict the number of leaves of each row, and then that many of the most probable leaves.

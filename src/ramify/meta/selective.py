@@ -35,8 +35,6 @@ from ramify.meta.promises import (
 )
 from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
 
-__all__ = ["SelectiveClassifier", "ShiftTest"]
-
 _LIKELY_SHIFT = 0.001  # probability below which a difference is not taken for chance
 
 

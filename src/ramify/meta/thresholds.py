@@ -32,15 +32,6 @@ from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 
-__all__ = [
-    "HeldOut",
-    "HeldOutClassifier",
-    "TunedThresholdClassifierCV",
-    "fit_and_score",
-    "make_splits",
-    "read_validation",
-]
-
 
 @dataclass(frozen=True)
 class HeldOut:

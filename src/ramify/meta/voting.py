@@ -33,12 +33,6 @@ from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
 from ramify.metrics.scorers import HierarchicalScorer, get_scorer
 
-__all__ = [
-    "HierarchicalVotingClassifier",
-    "search_weights",
-]
-
-
 _ROUNDING = 1e-9
 
 

@@ -32,8 +32,6 @@ from ramify.meta.base import (
 )
 from ramify.meta.thresholds import make_splits
 
-__all__ = ["cross_val_predict"]
-
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 

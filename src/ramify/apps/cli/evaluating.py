@@ -24,16 +24,6 @@ from ramify.io.tables import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
 
-__all__ = [
-    "EvaluationSummary",
-    "count_rows",
-    "evaluate_model",
-    "keep_known_labels",
-    "read_known_labels",
-    "write_evaluation",
-    "write_figure",
-]
-
 
 @dataclass(frozen=True)
 class EvaluationSummary:

@@ -30,15 +30,6 @@ from ramify.io.formats import DATA, format_of, usual_delimiter
 from ramify.io.tables import Table
 from ramify.metrics.inputs import LabelChoice
 
-__all__ = [
-    "Answer",
-    "Written",
-    "row_names",
-    "stream_predictions",
-    "write_predictions",
-]
-
-
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
