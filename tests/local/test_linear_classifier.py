@@ -24,6 +24,7 @@ from ramify import (
     PerParentClassifier,
     _core,
 )
+from ramify.data.features import read_features
 from ramify.data.rows import as_rows
 
 ARCHITECTURES = (
@@ -305,3 +306,47 @@ def test_c_must_be_a_positive_number(C):
     for model in (LinearClassifier(C=C), PerParentClassifier(LinearClassifier(C=C))):
         with pytest.raises(ValueError, match=r"^C must be a number from 1e-09 to 1e\+09"):
             model.fit(X, y)
+
+
+def test_texts_stand_beside_numbers_and_categories():
+    random = np.random.default_rng(0)
+    kinds = random.integers(0, 4, 200)
+    things = ["red pan", "blue pan", "oak table", "pine table"]
+    frame = pd.DataFrame(
+        {
+            "price": np.where(random.random(200) < 0.1, np.nan, 1000.0 * (kinds % 2)),
+            "title": [f"A {things[k]} for our home, {i}" for i, k in enumerate(kinds)],
+            "brand": random.choice(["acme", "zorg"], 200),
+            "body": [f"made of {things[k][:3]}, {i}" for i, k in enumerate(kinds)],
+        }
+    )
+    frame.loc[::2, "body"] = None
+    y = [f"{'home' if k > 1 else 'kitchen'}/{things[k]}" for k in kinds]
+    for model in (LinearClassifier(), PerParentClassifier()):
+        columns = model.fit(frame, y).columns_
+        assert model.score(frame, y) == 1
+        assert len(columns.texts) == 2
+        coded = columns.transform(read_features(model, frame, model.schema_))
+        body = slice(*columns.texts[1])
+        # A row weighs 1 in each block: texts, the price, the brand.
+        squares = np.asarray(coded.multiply(coded).sum(axis=1)).ravel()
+        assert squares.mean() == pytest.approx(3, abs=0.2)  # a tenth of the prices are missing
+        assert coded[:, body].nnz
+        price = coded[:, [0]].toarray().ravel()
+        assert price[frame["price"].isna()].tolist() == [0.0] * int(frame["price"].isna().sum())
+        one = model.predict_proba(frame.iloc[5:6])
+        np.testing.assert_array_equal(model.predict_proba(frame)[5:6], one)
+
+
+def test_models_with_texts_are_saved(tmp_path):
+    texts = ["red pan", "blue pan", "oak table", "pine table"] * 5
+    y = ["kitchen/pan", "kitchen/pan", "home/oak", "home/pine"] * 5
+    for model in (
+        PerParentClassifier(),
+        LinearClassifier(),
+        BinaryRelevancePlus(LinearClassifier()),
+    ):
+        model.fit(texts, y)
+        ramify.save(model, tmp_path / "model")
+        found = ramify.load(tmp_path / "model").predict_proba(texts)
+        np.testing.assert_array_equal(found, model.predict_proba(texts))

@@ -21,7 +21,7 @@ from ramify._schema import Anything, Array, MapOf, Part, Schema, Text, TupleOf, 
 from ramify._validation import is_missing
 from ramify.data.columns import TEXT, TIMES, VECTOR, kind_of_column, numbers_of, seconds_of
 from ramify.data.frames import check_column_names, in_memory, is_frame
-from ramify.data.rows import as_columns, by_rows, dense
+from ramify.data.rows import as_columns, by_rows, compact, dense
 from ramify.data.texts import Terms, are_texts, texts_of
 from ramify.data.vectors import length_of_vectors, vectors_of
 
@@ -117,6 +117,13 @@ class FeatureSchema:
         for feature, width in self._wide_features().items():
             widths[feature] = width
         return np.concatenate([[0], np.cumsum(widths)])
+
+    def text_slices(self) -> tuple[tuple[int, int], ...]:
+        """Return where the variables of each text begin and end."""
+        if not self.texts:
+            return ()
+        starts = self.starts().tolist()
+        return tuple((starts[j], starts[j + 1]) for j in sorted(self.texts))
 
     def number_vectors(self, names: Sequence[str]) -> list[str]:
         """Return the names of features, those of vectors once for each number: embedding[0], …."""
@@ -469,7 +476,8 @@ def _cells_of(column: Any, name: Any, j: int, schema: FeatureSchema) -> NDArray[
 def _joined(blocks: Sequence[Any]) -> Any:
     """Join dense and sparse variables in one sparse matrix; missing values are stored."""
     matrices = [sparse.csr_array(block) for block in blocks]
-    return sparse.csr_array(sparse.hstack(matrices)) if len(matrices) > 1 else matrices[0]
+    joined = sparse.hstack(matrices, format="csr") if len(matrices) > 1 else matrices[0]
+    return compact(joined)
 
 
 def _times(column: Any, name: Any, kind: str) -> NDArray[np.float64]:

@@ -45,6 +45,14 @@ def by_columns(X: Any) -> Any:
     return X.tocsc() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
 
+def compact(X: Any) -> Any:
+    """Return a csr matrix with indices of 32 bits if they suffice; many estimators need that."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sparse.csr_array(parts, X.shape)
+
+
 def dense(X: Any) -> Any:
     """Return X; if it is sparse, as an array."""
     return X.toarray() if sparse.issparse(X) else X  # type: ignore[attr-defined]

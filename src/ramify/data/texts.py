@@ -18,6 +18,7 @@ from scipy import sparse
 from ramify._savable import savable
 from ramify._schema import Array, Increasing, Maybe, Schema, Whole
 from ramify._validation import is_missing
+from ramify.data.rows import compact
 
 _MAX_TERMS = 100_000  # of each kind that a column keeps, those of the most texts
 _MANY_WORDS = 30.0  # per text, from which parts of words add cost, but hardly any accuracy
@@ -335,12 +336,13 @@ class Terms:
         words = _matrix(columns[is_known], rows[is_known], found.n_texts, self.n_words)
         words = self._of_counts(words, slice(0, self.n_words))
         if not n_parts:
-            return words
+            return compact(words)  # type: ignore[no-any-return]
         own = self._number_of_part
         lists = [[own[part] for part in _parts_of(word) if part in own] for word in found.words]
         counts = found.counts @ _of_lists(lists, n_parts)
         parts = self._of_counts(counts, slice(self.n_words, len(self)))
-        return sparse.csr_array(sparse.hstack([words, parts], format="csr"))
+        joined = sparse.hstack([words, parts], format="csr")
+        return compact(joined)  # type: ignore[no-any-return]
 
     def _of_counts(
         self, counts: sparse.csr_array[np.float64], terms: slice

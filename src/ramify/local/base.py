@@ -64,7 +64,7 @@ class LocalClassifier(HierarchicalClassifier):
                 n_labels="n_labels",
             ),
         ),
-        "columns_": IfPresent(Part(LinearColumns, n_features="n_features_in_")),
+        "columns_": IfPresent(Part(LinearColumns, n_features="n_variables")),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalClassifier:
@@ -304,6 +304,10 @@ class LocalArchitecture(LocalClassifier):
             return self.estimator
         is_linear = hasattr(self, "columns_") if data is None else sparse.issparse(data.X)
         return self._default_estimator(is_linear=is_linear)
+
+    def _text_form(self) -> str:
+        # Texts are sparse, and what is fitted to sparse rows by default is linear.
+        return "weights" if self.estimator is None else super()._text_form()
 
     def _default_estimator(self, *, is_linear: bool) -> Any:
         """Return what is fitted if `estimator` is None; `is_linear` for sparse X."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,9 +14,9 @@ from scipy.special import expit
 
 from ramify import _core
 from ramify._savable import savable
-from ramify._schema import Array, Flag, Increasing, Number, Schema
+from ramify._schema import Array, Flag, Increasing, Number, Schema, TupleOf, Whole
 from ramify.data.features import FeatureSchema
-from ramify.data.rows import dense
+from ramify.data.rows import by_columns, compact, dense
 
 __all__ = [
     "LinearColumns",
@@ -40,7 +40,9 @@ class LinearColumns:
     word_scale: float  # factor on the features of a sparse matrix, which are not centred
     mean: NDArray[np.float64]  # of each numeric feature; 0 for those of a sparse matrix
     scale: NDArray[np.float64]  # factor on each numeric feature, after centring
-    is_sparse: bool  # whether X was a sparse matrix
+    is_sparse: bool  # whether X was a sparse matrix, whose cells are all taken for words
+    # Where the terms of texts begin and end among other features.
+    texts: tuple[tuple[int, int], ...] = field(default=(), metadata={"saved_if_any": True})
 
     _saved_schema: ClassVar[Schema] = {
         "n_categories": Array(("n_features",), "i4", low=0, high=2**16),
@@ -48,6 +50,7 @@ class LinearColumns:
         "mean": Array(("n_features",)),
         "scale": Array(("n_features",), low=0),
         "is_sparse": Flag(),
+        "texts": TupleOf(TupleOf(Whole(0, "n_features+1"), 2)),
     }
 
     @property
@@ -62,9 +65,12 @@ class LinearColumns:
         n_features = X.shape[1]
         mean, scale = np.zeros(n_features), np.ones(n_features)
         word_scale = 1.0
-        is_sparse = bool(sparse.issparse(X)) and not schema.has_nominal
-        if is_sparse:
-            cells: Any = sparse.csr_array(X)
+        texts = schema.text_slices()
+        is_word = _are_words(n_features, texts)
+        if sparse.issparse(X) and not texts and not schema.has_nominal:
+            is_word[:] = True
+        if is_word.any():
+            cells: Any = sparse.csr_array(X if is_word.all() else by_columns(X)[:, is_word])
             squares = np.nan_to_num(cells.data.astype(np.float64)) ** 2
             lengths = np.bincount(
                 np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr)),
@@ -73,24 +79,29 @@ class LinearColumns:
             )
             length = float(share @ lengths)
             word_scale = 1 / np.sqrt(length) if length > 0 else 1.0
-        else:
-            numeric = schema.n_categories == 0
+        if not is_word.all():
+            others = np.flatnonzero(~is_word)
+            numeric = schema.n_categories[others] == 0
             # Sums depend on the layout of memory.
-            values = np.ascontiguousarray(dense(X), dtype=np.float64)
+            given = X if len(others) == n_features else by_columns(X)[:, others]
+            values = np.ascontiguousarray(dense(given), dtype=np.float64)
             known = ~np.isnan(values)
             total = share @ known
             total[total == 0] = 1.0
-            mean = (share @ np.where(known, values, 0.0)) / total
-            moved = np.where(known, values - mean, 0.0)
+            center = (share @ np.where(known, values, 0.0)) / total
+            moved = np.where(known, values - center, 0.0)
             largest = np.abs(moved[weights > 0]).max(axis=0, initial=0.0)
-            varies = numeric & (largest > 1e-12 * np.abs(mean))
+            varies = numeric & (largest > 1e-12 * np.abs(center))
             # Squares of numbers from -1 to 1 do not overflow.
             moved = np.where(varies, moved, 0.0) / np.where(varies, largest, 1.0)
             spread = np.sqrt((share @ moved**2) / total)
-            scale = np.zeros(n_features)
-            scale[varies] = 1 / (largest[varies] * spread[varies] * np.sqrt(varies.sum()))
-            mean[~varies] = 0.0
-        return cls(schema.n_categories, word_scale, mean, scale, is_sparse)
+            scale = np.where(is_word, 1.0, 0.0)
+            places = others[varies]
+            scale[places] = 1 / (largest[varies] * spread[varies] * np.sqrt(varies.sum()))
+            mean[places] = center[varies]
+        return cls(
+            schema.n_categories, word_scale, mean, scale, bool(is_word.all()) and not texts, texts
+        )
 
     def transform(self, X: Any) -> Any:
         """Return the columns of some rows as a csr_array."""
@@ -101,6 +112,8 @@ class LinearColumns:
                 data = np.nan_to_num(data)
             cells = (data, rows.indices, rows.indptr)
             return sparse.csr_array(cells, shape=(rows.shape[0], self.n_columns))
+        if self.texts:
+            return self._transform_mixed(X)
         values = np.asarray(dense(X), dtype=np.float64)
         numbers = np.nan_to_num((values - self.mean) * self.scale)
         nominal = np.flatnonzero(self.n_categories)
@@ -108,6 +121,24 @@ class LinearColumns:
             return sparse.csr_array(numbers)
         parts: list[Any] = [numbers, self._mark(values[:, nominal])]
         return sparse.csr_array(sparse.hstack(parts))
+
+    def _transform_mixed(self, X: Any) -> Any:
+        """Return the columns of rows with texts; only their other features are made dense."""
+        is_word = _are_words(len(self.n_categories), self.texts)
+        others = np.flatnonzero(~is_word)
+        rows: Any = sparse.csr_array(X)
+        words: Any = rows.copy()  # whose indices change below
+        words.data = np.where(is_word[rows.indices], rows.data * self.word_scale, 0.0)
+        words.eliminate_zeros()
+        values = np.asarray(dense(rows[:, others]), dtype=np.float64)
+        numbers = np.nan_to_num((values - self.mean[others]) * self.scale[others])
+        at, places = np.nonzero(numbers)
+        cells = (numbers[at, places], (at, others[places]))
+        both = compact(words + sparse.csr_array(cells, shape=rows.shape))
+        if not self.n_categories.any():
+            return both
+        marks = self._mark(values[:, self.n_categories[others] > 0])
+        return compact(sparse.hstack([both, marks], format="csr"))
 
     def _mark(self, codes: NDArray[np.float64]) -> Any:
         """Return a column for each category, 0 if the value is missing."""
@@ -117,6 +148,14 @@ class LinearColumns:
         columns = starts[places] + codes[rows, places].astype(np.int64)
         cells = np.full(len(rows), 1 / np.sqrt(len(counts)))
         return sparse.csr_array((cells, (rows, columns)), shape=(len(codes), int(starts[-1])))
+
+
+def _are_words(n_features: int, texts: tuple[tuple[int, int], ...]) -> NDArray[np.bool_]:
+    """Return which features are terms of texts."""
+    found = np.zeros(n_features, dtype=bool)
+    for start, end in texts:
+        found[start:end] = True
+    return found
 
 
 @savable
