@@ -5,6 +5,7 @@ from ramify.boosting import (
     PCTGradientBoostingClassifier,
 )
 from ramify.datasets import fetch, list_datasets, load_animals, make_hierarchical_classification
+from ramify.inspection import look
 from ramify.io import read_table
 from ramify.labels import (
     Hierarchy,
@@ -117,6 +118,7 @@ __all__ = [
     "list_datasets",
     "load",
     "load_animals",
+    "look",
     "make_hierarchical_classification",
     "read_labels",
     "read_table",

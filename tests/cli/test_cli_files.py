@@ -89,7 +89,7 @@ def test_columns_of_arff_files_are_known_by_name(tmp_path: Path) -> None:
     ("cells", "values", "noted"),
     [
         (["3,5", "4,25", "5,0"], [3.5, 4.25, 5], None),
-        ([f"{k}.5" for k in range(30)] + ["n.d."], [0.5, 1.5], "'n.d.' as missing (1 cells)"),
+        ([f"{k}.5" for k in range(30)] + ["n.d."], [0.5, 1.5], "'n.d.' as missing (1 cell)"),
         (["1", "2", "3", "#NV", "2"] * 6, [1, 2, 3, np.nan], "'#NV' as missing (6 cells)"),
         (["1,5", "2,5", "k.A."] * 10, [1.5, 2.5, np.nan], "'k.A.' as missing (10 cells)"),
         (["3,5", "1.000,5"] * 5, [3.5, 1000.5], "'1.000,5' as 1000.5"),

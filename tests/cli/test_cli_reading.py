@@ -430,7 +430,7 @@ def test_probabilities_need_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--decimal", ",", "--delimiter", ","), ("--weight", "nope"), ("--thousands", ";;")],
+    [("--decimal", ",", "--thousands", ","), ("--weight", "nope"), ("--thousands", ";;")],
 )
 def test_messages_do_not_give_advice_for_python(options: tuple[str, ...], tmp_path: Path) -> None:
     path = write(tmp_path / "d.csv", "x,labels", "1,a", "2,b")

@@ -142,8 +142,8 @@ def test_decimal_commas(read):
     ("marks", "message"),
     [
         (
-            {"decimal": ",", "delimiter": ","},
-            "decimal must differ from the delimiter, got ',' for both",
+            {"decimal": ",", "thousands": ","},
+            "thousands must differ from the decimal, got ',' for",
         ),
         ({"delimiter": ";;"}, "delimiter must be a single punctuation character, got ';;'"),
         ({"delimiter": ""}, "delimiter must be a single punctuation character, got ''"),
@@ -308,9 +308,8 @@ def test_thousands_and_words_for_missing_values(tmp_path):
     assert np.isnan(table.X["b"][0])
     assert table.categories == {"c": ("01.02.2020", "02.02.2020")}
     assert table.hierarchy.decode(table.y) == [("x",), ()]
-    for mark, message in ((",", "differ from the decimal"), (";", "differ from the delimiter")):
-        with pytest.raises(ValueError, match=f"thousands must {message}, got '{mark}' for both"):
-            read_table(path, **form, thousands=mark)
+    with pytest.raises(ValueError, match="thousands must differ from the decimal, got ','"):
+        read_table(path, **form, thousands=",")
     with pytest.raises(ValueError, match="thousands must be a single punctuation character"):
         read_table(path, **form, thousands="..")
 

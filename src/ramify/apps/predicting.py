@@ -15,12 +15,13 @@ from ramify._messages import shorten
 from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
+from ramify.inspection.tables.facts import TableSummary
 from ramify.io.roles import as_identifiers
 from ramify.io.tables import Table
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.saving import ModelFileError, load
-from ramify.saving.model import load_performance, load_settings
+from ramify.saving.model import load_performance, load_settings, load_table
 
 __all__ = [
     "date_columns",
@@ -32,6 +33,7 @@ __all__ = [
     "read_for",
     "remembered_performance",
     "remembered_settings",
+    "remembered_table",
     "schema_of",
 ]
 
@@ -76,6 +78,20 @@ def remembered_performance(path: Path, hierarchy: Hierarchy) -> Performance | No
     values = load_performance(path)
     try:
         return Performance.from_dict(values, hierarchy.n_labels) if values else None
+    except ValueError as error:
+        raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
+
+
+def remembered_table(path: Path) -> TableSummary:
+    """Return the summary of the training data of a model."""
+    values = load_table(path)
+    if not values:
+        raise ValueError(
+            f"{path} has no summary of its training data. Only ramify train stores one; look at "
+            "the table instead."
+        )
+    try:
+        return TableSummary.from_dict(values)
     except ValueError as error:
         raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
 

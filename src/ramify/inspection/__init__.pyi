@@ -6,18 +6,23 @@ from ramify.inspection.page.explorer import explore
 from ramify.inspection.rulesets.listing import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
+from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, TableSummary
+from ramify.inspection.tables.look import look
 from ramify.inspection.text import export_text
 from ramify.inspection.tree_paths import Step, TreePath
 
 __all__ = [
+    "ColumnFacts",
     "Explanation",
     "Importances",
+    "LabelFacts",
     "LabelRule",
     "ModelSummary",
     "NodeSummary",
     "Rule",
     "RuleSet",
     "Step",
+    "TableSummary",
     "TreePath",
     "TreeSummary",
     "explain",
@@ -26,6 +31,7 @@ __all__ = [
     "export_svg",
     "export_text",
     "importances",
+    "look",
     "permutation_importances",
     "plot_label_graph",
     "plot_tree",

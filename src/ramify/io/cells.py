@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._messages import import_extra, shorten
+from ramify._messages import counted, import_extra, shorten
 from ramify.data.dates import Dates, is_time, read_dates
 from ramify.io.formats import TextForm
 from ramify.io.numbers import (
@@ -304,7 +304,7 @@ def _numbers(
 ) -> Any:
     """Return the numbers of a column, and note what was read and left out."""
     texts = list(column.parts)
-    told = []
+    told, lead = [], "numbers"
     if any(how.decimal in column.parts[text].body for text in texts):
         found.decimal = found.decimal or how.decimal
     if how.thousands is not None:
@@ -312,7 +312,7 @@ def _numbers(
         told.append(f"{text!r} as {values[texts.index(text)]:g}")
     units = {part.unit for part in column.parts.values() if part.unit}
     if units:
-        unit = units.pop()
+        unit = next(iter(units))
         found.units[column.name] = unit
         expected = _unit_of_training(column.name, form)
         if expected not in ("", unit):
@@ -320,7 +320,7 @@ def _numbers(
                 f"column {column.name!r} has numbers in {unit}, but the model was trained on "
                 f"numbers in {expected}. Convert them"
             )
-        told.append(f"numbers in {unit}")
+        lead = f"numbers in {unit}"
         n_without = sum(column.counts[text] for text in texts if not column.parts[text].unit)
         if n_without:
             told.append(f"also {n_without:,} without the unit")
@@ -331,14 +331,14 @@ def _numbers(
         if marked:
             n_cells = sum(column.counts[text] for text in marked)
             number = values[texts.index(marked[0])]
-            told.append(f"{marked[0]!r} as {number:g} ({what}; {n_cells:,} cells)")
+            told.append(f"{marked[0]!r} as {number:g} ({what}; {counted(n_cells, 'cell')})")
     told += _told_missing(column, found)
-    if told:
+    if told or units:
+        found.reasons[column.name] = ", ".join([lead, *told])
         found.notes.append(
-            f"column {column.name!r}: read as numbers, {', '.join(told)} "
+            f"column {column.name!r}: read as {found.reasons[column.name]} "
             f"(kinds={{{column.name!r}: 'category'}})"
         )
-        found.reasons[column.name] = f"numbers: {', '.join(told)}"
     meant = dict(zip(texts, values, strict=True))
     numbers = [meant.get(text or "", np.nan) for text in column.texts]
     return column.taken([*numbers, np.nan], np.float64)
@@ -353,7 +353,7 @@ def _told_missing(column: _Column, found: CellReading) -> list[str]:
     """Return what to say of the marks of missing values of a column of numbers or dates."""
     marks = [text for text in column.counts if is_marker(text)]
     found.missing += [mark for mark in marks if mark not in found.missing]
-    return [f"{mark!r} as missing ({column.counts[mark]:,} cells)" for mark in marks[:3]]
+    return [f"{mark!r} as missing ({counted(column.counts[mark], 'cell')})" for mark in marks[:3]]
 
 
 def _problem_of_cell(column: _Column, others: Sequence[str], kind: str, found: CellReading) -> str:
@@ -415,9 +415,9 @@ def _dates(column: _Column, dates: Dates, found: CellReading) -> Any:
     if not told:
         found.plain_dates.append(column.name)
     else:
-        found.reasons[column.name] = f"dates: {', '.join(told)}"
+        found.reasons[column.name] = ", ".join(["dates", *told])
         found.notes.append(
-            f"column {column.name!r}: read as dates, {', '.join(told)} "
+            f"column {column.name!r}: read as {found.reasons[column.name]} "
             f"(kinds={{{column.name!r}: 'category'}})"
         )
     moments = [dates.moments.get(text or "") for text in column.texts]
@@ -433,15 +433,21 @@ def _names(column: _Column, found: CellReading, kinds: Mapping[str, str]) -> Any
     if certain or 3 * sum(map(_is_date, some)) > len(some) > 0:
         others = [text for text in texts if not _is_date(text)]
         n_others = sum(column.counts[text] for text in others)
-        if certain or (others and 2 * n_others < sum(column.counts[text] for text in texts)):
-            found.problems.append(_problem_of_cell(column, others or texts, "date", found))
+        if others and (certain or 2 * n_others < sum(column.counts[text] for text in texts)):
+            found.problems.append(_problem_of_cell(column, others, "date", found))
+        elif texts and not others:
+            found.problems.append(
+                f"column {column.name!r} has dates in several notations, such as {texts[0]!r} and "
+                f"{texts[-1]!r}. Write them in one, such as 2024-01-31, or read them as names: "
+                f"kinds={{{column.name!r}: 'category'}}"
+            )
     marks = [text for text in column.counts if is_unmistakable(text)]
     if not marks:
         return column.cells
     n_cells = sum(column.counts[mark] for mark in marks)
     found.missing += [mark for mark in marks if mark not in found.missing]
     found.notes.append(
-        f"column {column.name!r}: {shorten(marks)} read as missing in {n_cells:,} cells "
+        f"column {column.name!r}: {shorten(marks)} read as missing in {counted(n_cells, 'cell')} "
         f"(kinds={{{column.name!r}: 'category'}})"
     )
     return column.taken(

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
 from io import BytesIO, StringIO
-from itertools import islice
 from os import fspath
 from pathlib import Path
 from typing import Any
 
-from ramify._messages import import_extra
+from ramify._messages import counted, import_extra
 from ramify.data.dates import DATE_ORDERS
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, encoding_of, read_bytes, read_utf8
@@ -45,13 +44,12 @@ def check_marks(form: TextForm) -> None:
                 f"{name} must be a single punctuation character, got {mark!r}. Pass, for example, "
                 "';'."
             )
-    for name, other in (("decimal", "delimiter"), ("thousands", "delimiter"),
-                        ("thousands", "decimal")):  # fmt: skip
-        if marks[name] is not None and marks[name] == marks[other]:
-            raise ValueError(
-                f"{name} must differ from the {other}, got {marks[name]!r} for both. Pass the "
-                f"{other} of the file, for example {';' if other == 'delimiter' else ','!r}."
-            )
+    # They may be the delimiter, too: of numbers in quotes.
+    if form.thousands is not None and form.thousands == form.decimal:
+        raise ValueError(
+            f"thousands must differ from the decimal, got {form.thousands!r} for both. Pass the "
+            "decimal of the file, for example ','."
+        )
     if form.dates not in (None, *DATE_ORDERS):
         raise ValueError(f"dates must be one of {list(DATE_ORDERS)}, got {form.dates!r}.")
 
@@ -273,17 +271,15 @@ def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 _CHUNK = 1 << 20
+_MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 
 
-def sheet_as_csv(
-    path: FilePath, limits: ReadLimits, *, most_rows: int | None = None
-) -> tuple[bytes, list[str]]:
+def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str]]:
     """Return the cells of the first sheet as CSV text in UTF-8, with commas and decimal points.
 
     The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
     last row, and a table of all cells up to it would need more memory than there is.
 
-    `most_rows`: read only this many rows that are not empty.
     Returns: empty rows and columns at the end are left out.
     """
     openpyxl = import_extra("openpyxl", "excel")
@@ -296,7 +292,8 @@ def sheet_as_csv(
             if not sheets:
                 raise FormatError(f"{fspath(path)} has no sheet with cells.")
             sheets[0].reset_dimensions()  # what the file declares need not be true
-            rows = list(islice(_rows(sheets[0], limits, fspath(path)), most_rows))
+            rows = list(_rows(sheets[0], limits, fspath(path)))
+            n_filled = _fill_merged(rows, _merged_ranges(path, sheets[0]))
             title, n_sheets = str(sheets[0].title), len(sheets)
     except (FormatError, MemoryError):
         raise
@@ -304,7 +301,60 @@ def sheet_as_csv(
         reason = f"{type(error).__name__}: {error}"
         raise FormatError(f"{fspath(path)}: expected a spreadsheet (.xlsx): {reason}") from None
     notes = [f"the first of {n_sheets} sheets was read: {title!r}"] if n_sheets > 1 else []
-    return _as_csv(rows), notes
+    if n_filled:
+        notes.append(
+            f"{counted(n_filled, 'empty cell')} of merged cells got the value of the first"
+        )
+    return _as_csv([cells for _, cells in rows]), notes
+
+
+def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int]]:
+    """Return the column, first and last row of every column of merged cells of several rows.
+
+    The sheet is read row by row, which skips them, so they are searched in its text.
+    """
+    part = str(getattr(sheet, "_worksheet_path", ""))
+    found = []
+    with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
+        if part not in archive.namelist():
+            return []
+        rest = b""
+        with archive.open(part) as stream:
+            while chunk := stream.read(_CHUNK):
+                text = rest + chunk
+                found += _MERGED.findall(text)
+                cut = text.rfind(b"<")
+                rest = text[cut:] if cut >= 0 and len(text) - cut < 100 else b""
+    return [
+        (_column_number(left), int(top), int(bottom))
+        for left, top, right, bottom in dict.fromkeys(found)
+        if left == right and int(top) < int(bottom)
+    ]
+
+
+def _column_number(letters: bytes) -> int:
+    """Return the position of a column from its letters, from 0."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number - 1
+
+
+def _fill_merged(rows: list[tuple[int, list[str]]], ranges: Sequence[tuple[int, int, int]]) -> int:
+    """Give all cells that are merged in a column the value of the first; return how many."""
+    places = dict(rows)
+    n_filled = 0
+    for column, top, bottom in ranges:
+        first = places.get(top, [])
+        value = first[column] if column < len(first) else ""
+        for number in range(top + 1, bottom + 1) if value else ():
+            cells = places.get(number)
+            if cells is None:
+                break
+            cells += [""] * (column + 1 - len(cells))
+            n_filled += not cells[column]
+            cells[column] = cells[column] or value
+    return n_filled
 
 
 def _check_archive(path: FilePath, limits: ReadLimits) -> None:
@@ -333,8 +383,8 @@ def _check_part(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath)
             rest = chunk[-16:]
 
 
-def _rows(sheet: Any, limits: ReadLimits, path: str) -> Iterator[list[str]]:
-    """Yield the cells of a sheet as text, without empty rows at both ends and cells at the end."""
+def _rows(sheet: Any, limits: ReadLimits, path: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of rows as text, without empty ones at the ends."""
     n_rows = width = n_empty = 0
     started = False
     for row in sheet.iter_rows(values_only=True):
@@ -349,10 +399,10 @@ def _rows(sheet: Any, limits: ReadLimits, path: str) -> Iterator[list[str]]:
         limits.check("max_columns", width, "the number of columns", path)
         what = "the number of rows times the number of columns"
         limits.check("max_cells", n_rows * width, what, path)
-        for _ in range(n_empty if started else 0):
-            yield []
+        for before in range(n_empty if started else 0, 0, -1):
+            yield n_rows - before, []
         n_empty, started = 0, True
-        yield cells
+        yield n_rows, cells
 
 
 def _text(value: Any) -> str:

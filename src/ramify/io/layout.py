@@ -26,6 +26,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _N_BYTES = 1 << 16  # of the file from which the layout is found
 _N_ROWS = 200
 _N_LINES = 5
+_DOUBTFUL = 0.4  # regularity below which blanks are tried as delimiters
 _RUN_OF_BLANKS = re.compile(r"[ \t]+")
 _HEADER = re.compile(r"([1-9]\d{0,5})(?:-([1-9]\d{0,5}))?")
 
@@ -91,14 +92,16 @@ def _find_delimiter(
     scores = {mark: _regularity(lines, mark) for mark in first if mark != BLANKS}
     # The earlier one if they are equal, and rather none that a user has called the decimal mark.
     best = max(scores, key=lambda mark: scores[mark][0] / (2 if mark == decimal else 1))
-    if scores[best][0] > 0:
+    if scores[best][0] > _DOUBTFUL:
         return best, scores[best][1]
-    score, rows = _regularity(lines, BLANKS)
-    # A header and rows of blanks alone: any text has blanks, so all rows must agree.
-    widths = {len(cells) for _, cells in rows if any(cells)}
-    if score > 0 and (len(widths) == 1 or hint == BLANKS) and len(rows) > 1:
+    rows = _read_rows(lines, BLANKS)
+    widths = [len(cells) for _, cells in rows if any(cells)]
+    # Any text has blanks, so all rows must agree, apart from texts above them.
+    while len(widths) > 3 and widths[0] != widths[1]:
+        widths.pop(0)
+    if len(widths) > 1 and len(set(widths)) == 1 and widths[0] > 1:
         return BLANKS, rows
-    return usual, None
+    return (best, scores[best][1]) if scores[best][0] > 0 else (usual, None)
 
 
 def _regularity(lines: Sequence[str], mark: str) -> tuple[float, list[tuple[int, list[str]]]]:
@@ -158,7 +161,13 @@ def _find_names(
         )
     if form.header is not None:
         return _given_names(path, filled, form.header, delimiter)
-    start = _first_of_table([cells for _, cells in filled])
+    may_have_two = delimiter != BLANKS  # texts above the names have blanks, too
+    start = _first_of_table([cells for _, cells in filled], whole=not may_have_two)
+    if (
+        may_have_two and start and sum(map(bool, filled[start - 1][1])) > 1
+    ):  # names of groups, which are fewer
+        tops, second, *rest = (cells for _, cells in filled[start - 1 :])
+        start -= _are_names(tops, second, rest)
     line, names = filled[start]
     below = [cells for _, cells in filled[start + 1 :]]
     layout = Layout(delimiter, names, line)
@@ -169,7 +178,7 @@ def _find_names(
             f"{lines} not part of the table, whose column names are in line {line}: "
             f"{' '.join(filter(None, filled[0][1]))[:60]!r} (header=1 reads line 1 as names)"
         )
-    if len(below) > 2 and _are_names(names, below[0], below[1:]):
+    if may_have_two and len(below) > 2 and _are_names(names, below[0], below[1:]):
         layout.n_lines, layout.n_names = filled[start + 1][0], 2
         layout.names = _joined(names, below[0])
         layout.notes.append(
@@ -206,12 +215,16 @@ def _stripped(cells: list[str]) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _first_of_table(rows: Sequence[list[str]]) -> int:
-    """Return the position of the column names: 0 unless few cells stand above a wider table."""
+def _first_of_table(rows: Sequence[list[str]], *, whole: bool = False) -> int:
+    """Return the position of the column names: 0 unless few cells stand above a wider table.
+
+    `whole`: whether the row of names must be as wide as the others.
+    """
     counts = [sum(map(bool, cells)) for cells in rows]
     usual = sorted(counts)[len(counts) // 2]
     # The rows may have missing cells, but not half of them in more than half of the rows.
-    first = next((k for k, n in enumerate(counts) if 2 * n > usual and n > 1), 0)
+    fits = (n == usual if whole else 2 * n > usual and n > 1 for n in counts)
+    first = next((k for k, fit in enumerate(fits) if fit), 0)
     names = [cell for cell in rows[first] if cell]
     is_header = len(set(names)) == len(names) and not any(map(is_number, names))
     return first if is_header and len(rows) > first + 1 else 0
@@ -219,12 +232,16 @@ def _first_of_table(rows: Sequence[list[str]]) -> int:
 
 def _are_names(names: list[str], second: list[str], below: Sequence[list[str]]) -> bool:
     """Return whether a second row has names, too: words above columns of numbers."""
-    width = len(names)
+    width = max(len(names), len(second))
     cells = second + [""] * (width - len(second))
-    if len(second) > width or any(map(is_number, cells)) or sum(map(bool, cells)) < 2:
+    if not below or any(map(is_number, cells)) or sum(map(bool, cells)) < 2:
         return False
     columns = [[row[j] for row in below if j < len(row) and row[j]] for j in range(width)]
-    numeric = [j for j in range(width) if columns[j] and all(map(is_number, columns[j]))]
+    numeric = [
+        j
+        for j in range(width)
+        if columns[j] and all(is_marker(cell) or written(cell) for cell in columns[j])
+    ]
     words = [j for j in numeric if cells[j]]
     # A single word above numbers may be a mistake in the first row of data.
     return (

@@ -276,10 +276,8 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     frame, found = read_cells(
         frame, form, columns.kinds, exempt, decimal or hint, trained=columns.trained
     )
-    if found.problems:
-        if manner.strict:
-            raise _problems_error(where, found.problems)
-        notes += found.problems
+    if found.problems and manner.strict:
+        raise _problems_error(where, found.problems)
     if manner.empty_rows == "drop":
         frame, dropped = _without_empty_rows(frame, [*targets, *kept])
         notes += dropped
@@ -314,6 +312,7 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
         settings=_settings(replace(columns, target=targets), form, file, found, labels),
         reasons=found.reasons,
         units=found.units,
+        problems=tuple(found.problems),
         left_out=dict.fromkeys(columns.drop, "drop="),
     )
 

@@ -179,6 +179,8 @@ class Table:
         Why columns are read as they are, where their cells had to be converted.
     units : dict of str to str
         The units of columns whose numbers are written with one, such as "kg".
+    problems : tuple of str
+        Columns that could not be read for certain, if the reader was told to go on.
     left_out : dict of str to str
         Columns that are not features, such as identifiers, and why.
     """
@@ -197,6 +199,7 @@ class Table:
     settings: dict[str, Any] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:

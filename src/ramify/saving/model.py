@@ -29,6 +29,7 @@ _DOCUMENT = "model.json"
 _WRAPPED = "wrapped.skops"
 _SETTINGS = "reading.json"
 _PERFORMANCE = "performance.json"
+_TABLE = "table.json"
 _ALL_KINDS = (*KINDS, *SEARCH_KINDS, WRAPPED)
 
 
@@ -70,8 +71,12 @@ def save_with_settings(
     path: FilePath,
     settings: Mapping[str, Any],
     performance: Mapping[str, Any] | None = None,
+    table: Mapping[str, Any] | None = None,
 ) -> None:
-    """Save a model with settings for reading data files, and with how well it predicts."""
+    """Save a model with settings for reading data, how well it predicts and its training data.
+
+    `table`: a summary of the training data.
+    """
     if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
@@ -83,7 +88,7 @@ def save_with_settings(
     members |= encoder.pools.members()
     if encoder.wrapped:
         members[_WRAPPED] = dump_wrapped(encoder.wrapped)
-    for name, content in ((_SETTINGS, settings), (_PERFORMANCE, performance)):
+    for name, content in ((_SETTINGS, settings), (_PERFORMANCE, performance), (_TABLE, table)):
         if content:
             members[name] = json.dumps(dict(content), allow_nan=False).encode()
     write_container(path, members, _own_version())
@@ -139,6 +144,11 @@ def load_settings(path: FilePath, *, limits: LoadLimits | None = None) -> dict[s
 def load_performance(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
     """Return what `save_with_settings` has stored about the performance, as `load_settings`."""
     return _load_object(path, _PERFORMANCE, limits)
+
+
+def load_table(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
+    """Return what `save_with_settings` has stored about the training data, as `load_settings`."""
+    return _load_object(path, _TABLE, limits)
 
 
 def _load_object(path: FilePath, member: str, limits: LoadLimits | None) -> dict[str, Any]:

@@ -23,6 +23,7 @@ except ImportError:  # pragma: no cover - the base installation has no command l
 
 # The file of each command, in the order of the help.
 _FILES = {
+    "look": "look",
     "train": "train",
     "predict": "predict",
     "evaluate": "evaluate",

@@ -24,6 +24,7 @@ __all__ = [
     "ModelFile",
     "PredictionThreshold",
     "Threshold",
+    "TrainingColumns",
     "only_id",
 ]
 
@@ -196,6 +197,29 @@ class LabelOptions:
             label_separator=self.label_separator,
             gaps=self.gaps,
         )
+
+
+@dataclass(frozen=True)
+class TrainingColumns:
+    """What columns of the training data are for, besides labels."""
+
+    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeatable.")] = None
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to use although it looks like an identifier; repeatable."),
+    ] = None
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of groups, e.g. sites or persons; cross-validation keeps them together."
+        ),
+    ] = None
+
+    def settings(self, others: ReadingSettings) -> ReadingSettings:
+        """Return what the user said, besides other settings."""
+        drop = tuple(self.drop) if self.drop else None
+        return replace(others, weight=self.weight, groups=self.groups, drop=drop)
 
 
 @dataclass(frozen=True)

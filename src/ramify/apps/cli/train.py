@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramify.apps.cli.options import AnnotationOptions, AsJson, DataFile, FileOptions, LabelOptions
+from ramify.apps.cli.options import (
+    AnnotationOptions,
+    AsJson,
+    DataFile,
+    FileOptions,
+    LabelOptions,
+    TrainingColumns,
+)
 from ramify.apps.cli.running import check_output, command, print_json, say
 from ramify.apps.named_estimators import MODELS, check_model, make_model
 from ramify.io.errors import check_exists
@@ -59,20 +66,7 @@ def train(
     ] = None,
     labels: LabelOptions,
     files: FileOptions,
-    weight: Annotated[str | None, typer.Option(help="Column of sample weights.")] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out; repeatable.")
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to use although it looks like an identifier; repeatable."),
-    ] = None,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of groups, e.g. sites or persons; cross-validation keeps them together."
-        ),
-    ] = None,
+    columns: TrainingColumns,
     annotations: AnnotationOptions,
     min_count: Annotated[
         int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
@@ -91,7 +85,7 @@ def train(
     ``ramify train species.csv --target taxon -o species.ramify``
     """
     check_output(out, data, hierarchy)
-    if annotations.id_column in (keep or ()):
+    if annotations.id_column in (columns.keep or ()):
         raise ValueError(
             f"--keep {annotations.id_column} cannot be combined with --id "
             f"{annotations.id_column}: identifiers are not features. Omit one of them."
@@ -106,25 +100,23 @@ def train(
     from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
     from ramify.apps.reading.any_file import check_has_ids, split_identifiers
+    from ramify.apps.reading.looking import summary_of
     from ramify.saving.model import save_with_settings
 
-    settings = replace(
-        labels.settings(files),
-        weight=weight,
-        groups=groups,
-        drop=tuple(drop) if drop else None,
-        id_column=annotations.id_column,
-    )
+    settings = columns.settings(labels.settings(files))
+    settings = replace(settings, id_column=annotations.id_column)
     table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
-    table, left_out = split_identifiers(table, keep or ())
-    left_out |= dict.fromkeys(drop or (), "--drop")
+    looked = summary_of(data, table, columns.keep or ())
+    table, left_out = split_identifiers(table, columns.keep or ())
+    left_out |= dict.fromkeys(columns.drop or (), "--drop")
     if settings.id_column is not None:
         left_out[settings.id_column] = "--id"
-    if groups is not None:
-        left_out[groups] = "--groups"
-    repeats = repeats_note(table) if folds and groups is None else None
-    for note in (*table.notes, *filter(None, [repeats])):
+    if columns.groups is not None:
+        left_out[columns.groups] = "--groups"
+    is_split = folds and columns.groups is None
+    repeats = repeats_note(looked.n_repeated, looked.n_rows) if is_split else None
+    for note in (*table.notes, *looked.leaks, *filter(None, [repeats])):
         say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json
     if model == "auto":
@@ -136,7 +128,8 @@ def train(
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
     remembered = settings.with_found(table).to_dict()
-    save_with_settings(summary.model, out, remembered, summary.performance.to_dict())
+    found = {"performance": summary.performance.to_dict(), "table": looked.to_dict()}
+    save_with_settings(summary.model, out, remembered, **found)
     if as_json:
         print_json(training_facts(summary, out, left_out))
     else:

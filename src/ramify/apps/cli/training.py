@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -130,28 +128,16 @@ def train_best(
     )
 
 
-def repeats_note(data: Table) -> str | None:
+def repeats_note(repeated: int, n_rows: int) -> str | None:
     """Return a note on rows that repeat others, which make cross-validation too optimistic."""
-    repeated = _count_repeated(data.X)
-    if repeated <= data.X.shape[0] * _FEW_REPEATS:
+    if repeated <= n_rows * _FEW_REPEATS:
         return None
     return (
-        f"{repeated} of {data.X.shape[0]} rows have the same features as another row. Models are "
+        f"{repeated} of {n_rows} rows have the same features as another row. Models are "
         "tested on rows that they have seen, so that the scores below are too good for new rows. "
         "Drop repeated rows, or pass --groups COLUMN to keep rows of one site, person or product "
         "together"
     )
-
-
-def _count_repeated(X: Any) -> int:
-    """Return the number of rows whose features are those of another row."""
-    if hasattr(X, "duplicated"):
-        return int(X.duplicated(keep=False).sum())
-    rows = sparse.csr_array(X)
-    rows.sort_indices()
-    places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    counts = Counter((rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in places)
-    return sum(count for count in counts.values() if count > 1)
 
 
 def labels_of(data: Table) -> Any:

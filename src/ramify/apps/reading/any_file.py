@@ -38,6 +38,7 @@ def read_data(
     """Read a table with all its columns.
 
     `labelled`: whether the file must have labels.
+    `strict`: whether columns that cannot be read for certain are an error, as for training.
     `texts`, `numbers`, `dates`: the features of a model; `numbers` is None if there is none.
     """
     options = options or DataOptions()
@@ -65,7 +66,8 @@ def read_data(
             options.form,
             options.labels(),
             options.limits or ReadLimits(),
-            empty_rows="drop" if labelled else "keep",
+            # Rows to predict are all kept, whatever they have.
+            empty_rows="drop" if labelled or not strict else "keep",
             index_base=options.index_base,
             strict=strict,
         ),

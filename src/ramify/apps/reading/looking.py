@@ -1,0 +1,31 @@
+"""Look at a table as the applications read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ramify.apps.reading.any_file import read_data
+from ramify.apps.reading.settings import DataOptions
+from ramify.inspection.tables.facts import TableSummary
+from ramify.inspection.tables.look import summarise_table
+from ramify.io.formats import format_of
+from ramify.io.tables import Table
+
+__all__ = ["look_at", "summary_of"]
+
+
+def look_at(
+    path: Path, hierarchy: Path | None, options: DataOptions, keep: Sequence[str] = ()
+) -> TableSummary:
+    """Read a table as ``ramify train`` does and summarise it; labels may be missing."""
+    is_labelled = options.target is not None or format_of(path) in ("arff", "svmlight")
+    table = read_data(path, hierarchy, options, labelled=is_labelled, strict=False)
+    return summary_of(path, table, keep)
+
+
+def summary_of(path: Path, table: Table, keep: Sequence[str] = ()) -> TableSummary:
+    """Summarise a table with all its columns."""
+    summary = summarise_table(table, where=str(path), problems=table.problems, keep=keep)
+    return replace(summary, name=path.name)

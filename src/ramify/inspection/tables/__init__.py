@@ -1,0 +1,1 @@
+"""What a table has: its columns, labels and rows, as text, JSON and an HTML page."""

@@ -1,0 +1,265 @@
+"""Look at a table before a model is trained on it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ramify._messages import import_extra
+from ramify.inspection.tables.columns import describe_column, find_leaks, propose_labels
+from ramify.inspection.tables.facts import ColumnFacts, TableSummary
+from ramify.inspection.tables.labels import describe_labels
+from ramify.io.formats import TextForm
+from ramify.io.limits import ReadLimits
+from ramify.io.reading import Manner, format_of_data, read
+from ramify.io.roles import LABELS, Columns, reason_to_drop
+from ramify.io.table_labels import LabelForm
+from ramify.io.tables import Table
+from ramify.labels.hierarchy import Hierarchy
+
+__all__ = ["count_repeated", "look", "summarise_table"]
+
+_SPARSE = "a sparse matrix"
+# The options of the command line whose names are not those of the arguments.
+_OPTIONS = {"sample_weight": "weight", "id_column": "id", "kinds": "kind"}
+
+
+def look(
+    data: Any,
+    *,
+    target: str | Sequence[str] | None = None,
+    hierarchy: Hierarchy | None = None,
+    separator: str | None = None,
+    label_separator: str | None = None,
+    gaps: str = "skip",
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    id_column: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    dates: str | None = None,
+    header: int | str | None = None,
+    footer: str = "drop",
+    missing: Sequence[str] = (),
+    encoding: str | None = None,
+    limits: ReadLimits | None = None,
+) -> TableSummary:
+    """Look at a table as it would be read for training: its columns, labels and rows.
+
+    The summary says what each column is taken for and why, how often cells are missing, what is
+    rare, repeated or nearly the same, and which features name the labels. It is shown as text, in
+    a notebook, and as an HTML page.
+
+    Parameters
+    ----------
+    data : path, data frame or Table
+        A file of any format of `read_table`, a data frame, or a table that has been read.
+    target : str or sequence of str, optional
+        The label columns. By default, the column "labels" or the hierarchical attribute of an
+        ARFF file; without one, columns that may be the labels are proposed.
+    hierarchy, separator, label_separator, gaps, sample_weight, groups, id_column, kinds, drop
+        As in `read_table`.
+    delimiter, decimal, thousands, dates, header, footer, missing, encoding, limits
+        As in `read_table`.
+
+    Returns
+    -------
+    TableSummary
+        The summary. Columns that `read_table` refuses are listed in its ``problems``.
+
+    See Also
+    --------
+    read_table : Read the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import ramify
+    >>> sizes = ["3,5 kg", "ca. 4 kg", "9 kg"]
+    >>> pets = pd.DataFrame({"size": sizes, "kind": ["cat", "cat", "dog"]})
+    >>> summary = ramify.look(pets, target="kind")
+    >>> summary.columns[1].kind, summary.columns[1].reason
+    ('number', "numbers in kg, 'ca. 4 kg' as 4 (about; 1 cell)")
+    >>> summary.labels.n_labels
+    2
+    """
+    if isinstance(data, Table):
+        return summarise_table(data, problems=())
+    named = (target,) if isinstance(target, str) else None if target is None else tuple(target)
+    columns = Columns(
+        named, sample_weight, groups, id_column, tuple(drop),
+        kinds=kinds or {}, labelled=named is not None,
+    )  # fmt: skip
+    form = TextForm(
+        delimiter, decimal, encoding, thousands, tuple(missing),
+        None if header is None else str(header), dates, footer,
+    )  # fmt: skip
+    manner = Manner(
+        columns,
+        form,
+        LabelForm(separator, label_separator, gaps),
+        limits or ReadLimits(),
+        strict=False,
+    )
+    table = read(data, hierarchy, manner)
+    where = "data" if format_of_data(data) == "frame" else str(data)
+    return summarise_table(table, where=where, problems=table.problems)
+
+
+def summarise_table(
+    table: Table,
+    *,
+    where: str = "data",
+    problems: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> TableSummary:
+    """Return what a table has; columns in `keep` are features in any case."""
+    X, Y = table.X, table.y
+    columns = [*_label_columns(table), *_role_columns(table)]
+    if hasattr(X, "columns"):
+        columns += [
+            describe_column(table, name, X[name], kept=name in keep)
+            for name in table.feature_names
+        ]
+    else:
+        columns += _matrix_columns(X, table.feature_names)
+    columns += [
+        ColumnFacts(name, "", "left out", reason.rstrip("="), 0, 0)
+        for name, reason in table.left_out.items()
+        if name not in table.feature_names
+    ]
+    kept = [
+        name
+        for name in table.feature_names
+        if not hasattr(X, "columns") or name in keep or not reason_to_drop(X[name])
+    ]
+    repeated, contradicting, leaks = 0, 0, []
+    if hasattr(X, "columns") and kept:
+        repeated, contradicting = _repeats(X[kept], Y)
+        if Y is not None and table.hierarchy is not None:
+            leaks = find_leaks(X, sparse.csr_array(Y), kept, table.hierarchy.labels)
+    elif not hasattr(X, "columns"):
+        repeated = count_repeated(X)
+    labels = None
+    if Y is not None and table.hierarchy is not None:
+        labels = describe_labels(sparse.csr_array(Y), table.hierarchy)
+    known = set(problems)
+    proposals = propose_labels(table) if Y is None and hasattr(X, "columns") else []
+    command, python = reproducing(where, table.settings, proposals[0].columns if proposals else [])
+    return TableSummary(
+        name=table.name,
+        n_rows=int(X.shape[0]),
+        columns=columns,
+        labels=labels,
+        proposals=proposals,
+        leaks=leaks,
+        n_repeated=repeated,
+        n_contradicting=contradicting,
+        notes=[note for note in table.notes if note not in known],
+        problems=list(problems),
+        command=command,
+        python=python,
+    )
+
+
+def _label_columns(table: Table) -> list[ColumnFacts]:
+    """Return the label columns; their labels are described elsewhere."""
+    if table.y is None or table.hierarchy is None:
+        return []
+    target = table.settings.get("target", LABELS)
+    names = [target] if isinstance(target, str) else list(target)
+    missing = int((np.diff(sparse.csr_array(table.y).indptr) == 0).sum())
+    told = "the label column" if len(names) == 1 else "a level of the labels, or a label"
+    return [
+        ColumnFacts(str(name), "category", "label", told, missing, table.hierarchy.n_labels)
+        for name in names
+    ]
+
+
+def _role_columns(table: Table) -> list[ColumnFacts]:
+    pandas = import_extra("pandas", "tables")
+    found = []
+    named = (("id", table.ids, "id_column"), ("group", table.groups, "groups"),
+             ("weight", table.sample_weight, "sample_weight"))  # fmt: skip
+    for role, cells, argument in named:
+        if cells is not None:
+            column = pandas.Series(cells)
+            known = column[column.notna()]
+            name = str(table.settings.get(argument, getattr(cells, "name", None) or role))
+            values = [(str(value)[:80], 1) for value in known.head(3)]
+            counts = int(column.isna().sum()), int(known.nunique())
+            kind = "number" if role == "weight" else "category"
+            found.append(ColumnFacts(name, kind, role, f"named as {role}", *counts, values))
+    return found
+
+
+def _matrix_columns(X: Any, names: Sequence[str]) -> list[ColumnFacts]:
+    """Return one line for all columns of a matrix, which may be many."""
+    matrix: Any = X
+    cells = np.asarray(matrix.data if sparse.issparse(X) else matrix)
+    n_missing = int(np.isnan(cells).sum())
+    filled = f"{cells.size / max(1, X.shape[0] * X.shape[1]):.1%} of the cells are not 0"
+    told = f"{_SPARSE}: {filled}" if sparse.issparse(X) else "an array"
+    name = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}" if names else ""
+    return [ColumnFacts(name, "number", "feature", told, n_missing, len(names))]
+
+
+def _repeats(X: Any, Y: Any) -> tuple[int, int]:
+    """Count rows with the features of another row, and those with other labels than that row."""
+    pandas = import_extra("pandas", "tables")
+    repeated = X.duplicated(keep=False).to_numpy()
+    n_repeated = int(repeated.sum())
+    if Y is None or not n_repeated:
+        return n_repeated, 0
+    Y = sparse.csr_array(Y)
+    places = np.flatnonzero(repeated)
+    groups = X.iloc[places].groupby(list(X.columns), dropna=False, observed=True, sort=False)
+    number = groups.ngroup().to_numpy()
+    sets = [tuple(Y.indices[Y.indptr[i] : Y.indptr[i + 1]]) for i in places]
+    frame = pandas.DataFrame(
+        {"group": number, "labels": pandas.factorize(np.array([*map(hash, sets)]))[0]}
+    )
+    differing = frame.groupby("group")["labels"].transform("nunique") > 1
+    return n_repeated, int(differing.sum())
+
+
+def count_repeated(X: Any) -> int:
+    """Return the number of rows whose features are those of another row."""
+    if hasattr(X, "duplicated"):
+        return int(X.duplicated(keep=False).sum())
+    rows = sparse.csr_array(X)
+    rows.sort_indices()
+    places = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    counts = Counter((rows.indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in places)
+    return sum(count for count in counts.values() if count > 1)
+
+
+def reproducing(
+    where: str, settings: Mapping[str, Any], proposed: Sequence[str]
+) -> tuple[str, str]:
+    """Return the command line and the Python that read a table again and train a model."""
+    given = dict(settings)
+    if proposed and "target" not in given:
+        given = {"target": proposed[0] if len(proposed) == 1 else list(proposed), **given}
+    words = ["ramify", "train", where]
+    for name, value in given.items():
+        option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+        values = value if isinstance(value, list) else [value]
+        if isinstance(value, dict):
+            values = [f"{column}={kind}" for column, kind in value.items()]
+        words += [part for one in values for part in (option, "\\t" if one == "\t" else str(one))]
+    arguments = "".join(f",\n    {name}={value!r}" for name, value in given.items())
+    source = "data" if where == "data" else repr(where)
+    python = (
+        f"import ramify\n\ntable = ramify.read_table(\n    {source}{arguments},\n)\n"
+        "model = ramify.PCTForestClassifier(table.hierarchy).fit(table.X, table.y)"
+    )
+    return shlex.join(words), python
