@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.problems import load_parts
-from benchmarks.trees import print_table
 from ramify import Hierarchy, PCTClassifier, PCTForestClassifier, make_hierarchical_classification
 from ramify.decision import make_coherent
 from ramify.decision.guarantees import false_events, missed_events
@@ -61,11 +61,19 @@ def main() -> None:
             f"Validity over {arguments.draws} draws, confidence {CONFIDENCE} where there is one\n"
         )
         header = ("problem", "promise", "share", "mean error", "+- 2 se", "draws above", "kept")
-        print_table(header, list(_validity(arguments.draws)))
+        _print_rows(header, _validity(arguments.draws))
     if arguments.only != "validity":
         print("\nEfficiency at 5 % and 10 % errors\n")
         header = ("problem", "share", "answers", "wrong", "mean depth", "labels", "leaves covered")
-        print_table(header, list(_efficiency()))
+        _print_rows(header, _efficiency())
+
+
+def _print_rows(header: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> None:
+    """Print a table row by row, as it is computed."""
+    for row in chain([header], rows):
+        print(
+            f"{row[0]:22} {row[1]:16} " + " ".join(f"{cell:>16}" for cell in row[2:]), flush=True
+        )
 
 
 # ---- problems -------------------------------------------------------------------------------
