@@ -257,7 +257,7 @@ def _label_shares(
     """Return the frequencies of the labels in the training rows, or else in the rows given."""
     if trained is not None:
         return trained.label_rows / trained.n_rows
-    if all(tree.unit == "probability" for tree in summary.trees):
+    if summary.combination == "mean":  # all trees are of all rows
         return root_prior(summary)
     return np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
 

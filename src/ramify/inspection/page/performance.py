@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ramify.decision.best_sets import Answers
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical_f1, mean_auprc, pooled_auprc
 
@@ -152,7 +153,9 @@ def measure_rows(
     """
     n_rows = truth.shape[0]
     plain = np.tile(np.asarray(shares, dtype=np.float64), (n_rows, 1))
-    likely = sparse.csr_array((plain >= 0.5).astype(np.int32))
+    like = Answers.like(truth, hierarchy, np.ones(n_rows), is_path=False)
+    same = like.decide(plain[:1], hierarchy, is_path=False)  # for all rows
+    likely = same[np.zeros(n_rows, dtype=np.intp)]
     counts = LabelCounts.of(truth, chosen)
     return Performance(
         n_rows,
