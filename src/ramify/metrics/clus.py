@@ -92,18 +92,11 @@ def clus_multilabel_measures(
 
 
 def _areas(ranking: Ranking) -> dict[str, float]:
-    labels = ranking.labels
+    case, labels = (ranking.truth, ranking.scores), ranking.labels
+    kept = {"averageAUPRC": mean_auprc, "averageAUROC": mean_auroc, "pooledAUPRC": pooled_auprc}
     return {
-        "averageAUPRC": mean_auprc(
-            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
-        ),
-        "averageAUROC": mean_auroc(
-            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
-        ),
-        "pooledAUPRC": pooled_auprc(
-            ranking.truth, ranking.scores, labels=labels, absent_labels="keep"
-        ),
-        "weightedAUPRC": weighted_auprc(ranking.truth, ranking.scores, labels=labels),
+        **{name: area(*case, labels=labels, absent_labels="keep") for name, area in kept.items()},
+        "weightedAUPRC": weighted_auprc(*case, labels=labels),
     }
 
 

@@ -15,8 +15,13 @@ from scipy import sparse
 
 from ramify import _core
 from ramify.boosting.outputs import has_one_path
-from ramify.boosting.partitions.describing import Part, ValueCounts, count_rows, read_weights
-from ramify.boosting.partitions.reading import Reading
+from ramify.boosting.partitions.describing import (
+    Part,
+    Reading,
+    ValueCounts,
+    count_rows,
+    read_weights,
+)
 from ramify.boosting.partitions.shards import (
     Message,
     Partition,

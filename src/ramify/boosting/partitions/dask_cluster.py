@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ramify._messages import import_extra
 from ramify.boosting.partitions.counting import read_partition
-from ramify.boosting.partitions.describing import Part
-from ramify.boosting.partitions.reading import Reading
+from ramify.boosting.partitions.describing import Part, Reading
 from ramify.boosting.partitions.shards import Message, Request, Shard, ShardPlan, add_messages
 
 _MAX_RESTORED = 20

@@ -22,17 +22,18 @@ from ramify.boosting.partitions.counting import (
     count_partition,
     find_label_sets,
 )
-from ramify.boosting.partitions.describing import ValueCounts, describe_partition
+from ramify.boosting.partitions.describing import (
+    Reading,
+    ValueCounts,
+    describe_partition,
+    exponent_of,
+    merge_descriptions,
+)
 from ramify.boosting.partitions.growing import (
     BinnedTree,
     Growth,
     describe_tree,
     grow_tree,
-)
-from ramify.boosting.partitions.reading import (
-    Reading,
-    exponent_of,
-    merge_descriptions,
 )
 from ramify.boosting.partitions.shards import Message, Request, ShardPlan
 from ramify.boosting.rounds import learn_rounds
