@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._messages import shorten
+from ramify._messages import counted, shorten
 from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
@@ -24,13 +24,14 @@ from ramify.saving import ModelFileError, load
 from ramify.saving.model import load_performance, load_settings, load_table
 
 __all__ = [
-    "date_columns",
+    "UnseenCategories",
     "features_for",
+    "kinds_of_columns",
     "label_cells",
     "label_sets",
     "load_classifier",
-    "nominal_columns",
     "read_for",
+    "remembered_notes",
     "remembered_performance",
     "remembered_settings",
     "remembered_table",
@@ -96,6 +97,11 @@ def remembered_table(path: Path) -> TableSummary:
         raise ModelFileError(f"{path} is not a valid ramify model file: {error}") from None
 
 
+def remembered_notes(path: Path) -> list[str]:
+    """Return what was said of the training data of a model; empty if it is not known."""
+    return remembered_table(path).notes if load_table(path) else []
+
+
 def read_for(
     model: Any,
     path: Path,
@@ -105,10 +111,6 @@ def read_for(
     labelled: bool = True,
 ) -> Table:
     """Read a data file with the columns of a model."""
-    nominal, dates = nominal_columns(model), date_columns(model)
-    # Without a schema, it is not known which features are numeric.
-    names = () if schema_of(model) is None else getattr(model, "feature_names_in_", ())
-    numeric = [str(name) for name in names if name not in (*nominal, *dates)]
     id_column = options.id_column
     is_feature = id_column in getattr(model, "feature_names_in_", ())
     table = read_data(
@@ -116,9 +118,7 @@ def read_for(
         hierarchy,
         replace(options, id_column=None) if is_feature else options,
         labelled=labelled,
-        texts=nominal,
-        numbers=numeric,
-        dates=dates,
+        kinds=kinds_of_columns(model),
     )
     if id_column is not None and is_feature and id_column in table.feature_names:
         return replace(table, ids=as_identifiers(table.X[id_column], id_column))
@@ -140,30 +140,48 @@ def _same_columns(one: Any, model: Any) -> bool:
     return np.array_equal(names, own)
 
 
-def nominal_columns(model: Any) -> list[str]:
-    """Return the names of the nominal columns of a model.
-
-    Returns: empty if the model does not have this information.
-    """
-    schema = schema_of(model)
-    return [] if schema is None else _names_of(model, schema.categories)
-
-
-def date_columns(model: Any) -> list[str]:
-    """Return the names of the columns of a model that are dates.
-
-    Returns: empty if the model does not have this information.
-    """
-    schema = schema_of(model)
-    if schema is None:
-        return []
-    return _names_of(model, (j for j, kind in schema.times.items() if kind.startswith("date")))
+def kinds_of_columns(model: Any) -> dict[str, str] | None:
+    """Return what the columns of a model are; None if it does not have this information."""
+    schema, names = schema_of(model), getattr(model, "feature_names_in_", None)
+    if schema is None or names is None:
+        return None
+    named = {"category": schema.categories, "text": schema.texts}
+    dates = [j for j, kind in schema.times.items() if kind.startswith("date")]
+    kinds = {j: kind for kind, columns in named.items() for j in columns}
+    kinds |= dict.fromkeys(dates, "date")
+    others = {*schema.vectors, *schema.times}
+    return {
+        str(name): kinds.get(j, "number")
+        for j, name in enumerate(names)
+        if j in kinds or j not in others
+    }
 
 
-def _names_of(model: Any, columns: Iterable[int]) -> list[str]:
-    """Return the names of some columns of a model, none if its columns have no names."""
-    names = getattr(model, "feature_names_in_", None)
-    return [] if names is None else [str(names[j]) for j in columns]
+class UnseenCategories:
+    """The cells of nominal columns that a model has not seen in training, which it cannot use."""
+
+    def __init__(self, model: Any) -> None:
+        schema, names = schema_of(model), getattr(model, "feature_names_in_", ())
+        known = schema.categories if schema is not None and len(names) else {}
+        self._known = {str(names[j]): set(values) for j, values in known.items()}
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in self._known}
+
+    def count(self, X: Any) -> None:
+        """Count the cells of some rows."""
+        for name, known in self._known.items() if hasattr(X, "columns") else ():
+            values = X[name].value_counts()
+            found = {str(v): int(n) for v, n in values.items() if n and v not in known}
+            self._counts[name].update(found)
+
+    def notes(self) -> list[str]:
+        """Return a sentence for each column with such cells."""
+        return [
+            f"column {name!r}: {counted(counts.total(), 'cell')} with values that the model has "
+            f"not seen in training, such as {shorten(dict(counts.most_common(3)))}; they count as "
+            "missing"
+            for name, counts in self._counts.items()
+            if counts
+        ]
 
 
 def label_sets(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ramify._messages import did_you_mean, import_extra, shorten
+from ramify.data.columns import TEXT, tell_texts
 from ramify.data.dates import with_dates
 from ramify.data.frames import in_memory, is_frame
 from ramify.io.arff import read_arff
@@ -126,8 +127,8 @@ def read_table(
         The column of identifiers, which is not a feature. Its cells are kept in ``ids`` as they
         are in the file: 007 stays 007, and NA is an identifier.
     kinds : mapping of str to str, optional
-        What columns are: "number", "category", "text" or "date", in place of what is found from
-        their cells. Categories and texts are kept as they are written, so 007 stays 007.
+        What columns are: "number", "category" or "date", in place of what is found from their
+        cells. Categories are kept as they are written, so 007 stays 007.
     categories : mapping of str to sequence of str, optional
         Values of nominal features, for example those of the training file when reading a test
         file. A value that is not listed raises an error. Columns of numbers listed here become
@@ -164,8 +165,8 @@ def read_table(
         What to do with rows without any value, such as ``;;;;``. A row with features but without
         labels is not empty.
     as_frame : bool, optional
-        Whether X is a data frame. By default, it is one if there are nominal features or dates;
-        an array contains codes and seconds.
+        Whether X is a data frame. By default, it is one if there are nominal features, texts or
+        dates; an array contains codes and seconds.
     limits : ReadLimits, optional
         Limits on the size of the file and its hierarchy.
 
@@ -433,12 +434,28 @@ def _with_categories(frame: Any, columns: Columns, where: str) -> Any:
 
 def _matrix(frame: Any, manner: Manner, where: str) -> tuple[Any, dict[str, tuple[str, ...]]]:
     """Return the features as `fit` takes them, and the values of nominal ones."""
-    features = read_features(frame)
+    texts = [] if manner.as_frame is False else _texts(frame, manner.columns.kinds)
+    features = read_features(frame.drop(columns=texts))
     for name, values in features.categories.items():
         manner.limits.check(
             "max_categories", len(values), f"the number of values of column {name!r}", where
         )
-    return matrix_of(features, manner.as_frame), features.categories
+    X = matrix_of(features, True if texts else manner.as_frame)
+    if texts:
+        plain = {name: frame[name].reset_index(drop=True) for name in texts}
+        X = X.assign(**plain)[[str(name) for name in frame.columns]]
+    return X, features.categories
+
+
+def _texts(frame: Any, kinds: Mapping[str, str]) -> list[str]:
+    """Return the columns of texts, which stay as they are."""
+    return [
+        name
+        for name in frame.columns
+        if kinds.get(name) != "category"
+        and str(frame[name].dtype) in ("object", "str", "string")
+        and (kinds.get(name) == TEXT or tell_texts(frame[name].tolist())[0])
+    ]
 
 
 def _settings(

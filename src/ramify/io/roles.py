@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,12 @@ from scipy import sparse
 
 from ramify._messages import did_you_mean, import_extra, shorten
 from ramify._validation import is_missing
-from ramify.data.columns import tell_texts
-from ramify.data.dates import is_time
+from ramify.data.columns import TEXT, tell_texts
 from ramify.io.errors import FormatError
 from ramify.io.tables import Table
 
 LABELS = "labels"
-KINDS = ("number", "category", "text", "date")
+KINDS = ("number", "category", "date")
 _FEW = 20  # rows among which consecutive numbers and distinct names may be chance
 
 
@@ -48,7 +47,7 @@ class Columns:
                 "columns with target=, and a column that names the rows with id_column=."
             )
         for name, kind in self.kinds.items():
-            if kind not in KINDS:
+            if kind not in (*KINDS, TEXT):
                 raise ValueError(
                     f"kinds must be one of {', '.join(KINDS)} for every column, got {kind!r} for "
                     f"{name!r}."
@@ -114,6 +113,7 @@ def with_roles(table: Table, columns: Columns) -> Table:
             )
         groups = groups_of(_column(table, name), name, table.name)
         table = replace(selected(table, {name}), groups=groups)
+    table = _with_texts(table)
     known = {*table.feature_names, columns.id_column, columns.groups}
     unknown = [name for name in columns.drop if name not in known]
     if unknown:
@@ -123,6 +123,24 @@ def with_roles(table: Table, columns: Columns) -> Table:
         )
     left_out = {*columns.drop, *columns.ignore} & set(table.feature_names)
     return selected(table, left_out) if left_out else table
+
+
+def _with_texts(table: Table) -> Table:
+    """Make features of the string attributes of an ARFF file that are texts."""
+    ids = getattr(table.ids, "name", None)
+    texts = {
+        name: list(cells)
+        for name, cells in table.strings.items()
+        if name != ids and tell_texts(cells)[0]
+    }
+    if not texts or not hasattr(table.X, "columns"):
+        return table
+    return replace(
+        table,
+        X=table.X.assign(**texts),
+        feature_names=(*table.feature_names, *texts),
+        strings={name: cells for name, cells in table.strings.items() if name not in texts},
+    )
 
 
 def named_columns(table: Table) -> Table:
@@ -186,7 +204,6 @@ def selected(table: Table, left_out: set[str]) -> Table:
 
 
 _RUNNING = "consecutive numbers"
-_TEXTS = "texts"
 
 
 def left_out_columns(table: Table, keep: Sequence[str] = ()) -> dict[str, str]:
@@ -213,26 +230,15 @@ def left_out_columns(table: Table, keep: Sequence[str] = ()) -> dict[str, str]:
 
 
 def _no_features_error(table: Table, reasons: dict[str, str]) -> ValueError:
-    # Text attributes of an ARFF file are not read as features in the first place.
-    texts = [name for name in table.strings if name != getattr(table.ids, "name", None)]
-    may_keep = " keep= uses a column nevertheless." * bool(reasons)
-    reasons = {**dict.fromkeys(texts, _TEXTS), **reasons}
-    listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
     if not reasons:
         return ValueError(
             f"{table.name} has no features: it has no columns besides labels, weights and "
-            "identifiers. Add columns of numbers, categories or dates."
+            "identifiers. Add columns of numbers, categories, texts or dates."
         )
-    texts = [name for name, reason in reasons.items() if reason == _TEXTS]
-    advice = (
-        f"Texts cannot be features: convert column {texts[0]!r} to numbers, for example with "
-        "scikit-learn's TfidfVectorizer in Python, or add columns of numbers or categories."
-        if texts
-        else "Add columns of numbers, categories or dates."
-    )
+    listed = ", ".join(f"{name} ({reason})" for name, reason in reasons.items())
     return ValueError(
-        f"{table.name} has no features, because all columns were left out: {listed}. "
-        f"{advice}{may_keep}"
+        f"{table.name} has no features, because all columns were left out: {listed}. Add columns "
+        "of numbers, categories, texts or dates. keep= uses a column nevertheless."
     )
 
 
@@ -241,9 +247,8 @@ def reason_to_drop(column: Any) -> str:
     if bool(column.isna().all()) and len(column):
         return "no values"
     if names_rows(column):
-        is_text, _ = tell_texts(cast("list[Any]", column.astype(object).tolist()))
-        return _TEXTS if is_text else "identifiers"
-    if hasattr(column, "cat") or is_time(column) or len(column) <= _FEW:
+        return "identifiers"
+    if column.dtype.kind not in "biuf" or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)
     counted = np.arange(len(values)) + values[0]

@@ -113,8 +113,7 @@ class FileOptions:
         list[str] | None,
         typer.Option(
             "--kind",
-            help="What a column is: COLUMN=number, category, text or date (default: found); "
-            "repeatable.",
+            help="What a column is: COLUMN=number, category or date (default: found); repeatable.",
         ),
     ] = None
     missing: Annotated[

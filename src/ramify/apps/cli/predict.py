@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -99,11 +100,13 @@ def predict(
         write_predictions,
     )
     from ramify.apps.predicting import (
+        UnseenCategories,
         features_for,
         label_cells,
         label_sets,
         load_classifier,
         read_for,
+        remembered_notes,
         remembered_settings,
     )
     from ramify.apps.reading.any_file import check_has_ids
@@ -129,8 +132,14 @@ def predict(
     check_has_ids(table, id_column)
     if settings.id_column is not None and table.ids is None:
         say(f"Note: {table.name} has no column {settings.id_column!r} of identifiers")
+    known = remembered_notes(model)
+    _say_notes([note for note in table.notes if note not in known])
     if out is None:
-        sets = label_sets(fitted, features_for(fitted, table), threshold, decide)
+        X = features_for(fitted, table)
+        unseen = UnseenCategories(fitted)
+        unseen.count(X)
+        _say_notes(unseen.notes())
+        sets = label_sets(fitted, X, threshold, decide)
         if as_json:
             print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
         else:
@@ -146,7 +155,13 @@ def predict(
     _say_written(out, written, as_json=as_json)
 
 
+def _say_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        say(f"Note: {note}")
+
+
 def _say_written(out: Path, written: Written, *, as_json: bool) -> None:
+    _say_notes(written.notes)
     if as_json:
         counts = {"rows": written.rows, "lines": written.lines}
         print_json({"file": str(out), **counts, "rows_without_labels": written.empty})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,11 +15,11 @@ from sklearn.utils import _safe_indexing
 from ramify._messages import import_extra
 from ramify._validation import check_number
 from ramify.apps.predicting import (
-    date_columns,
+    UnseenCategories,
     features_for,
+    kinds_of_columns,
     label_cells,
     label_sets,
-    nominal_columns,
     read_for,
 )
 from ramify.apps.reading.csv_batches import CsvBatches
@@ -42,6 +42,7 @@ class Written(NamedTuple):
     rows: int
     lines: int
     empty: int = 0
+    notes: Sequence[str] = ()  # on cells that the model could not use
 
 
 @dataclass(frozen=True)
@@ -145,12 +146,14 @@ def _write_blocks(
 ) -> Written:
     """Predict and write blocks of rows."""
     counts = [0, 0, 0]
+    unseen = UnseenCategories(model)
     width = model.hierarchy_.n_labels if answer.top is None else answer.top
     step = max(1, _CELLS_AT_A_TIME // width)
 
     def frames() -> Iterator[Any]:
         pandas = import_extra("pandas", "tables")
         for X in (part for block in blocks for part in _parts(block, step)):
+            unseen.count(X)
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
             if answer.name in frame.columns:
@@ -172,7 +175,7 @@ def _write_blocks(
         with writing_text(path) as file:
             for number, frame in enumerate(frames()):
                 frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
-    return Written(*counts)
+    return Written(counts[0], counts[1], counts[2], unseen.notes())
 
 
 def stream_predictions(
@@ -197,11 +200,10 @@ def stream_predictions(
         rows = CsvBatches(data, options.form, options.limits)
         if options.id_column not in (None, *rows.names):
             return None
-        texts, dates = nominal_columns(model), date_columns(model)
+        kinds = kinds_of_columns(model) or {}
         features = [str(name) for name in model.feature_names_in_]
-        numbers = [name for name in features if name not in {*texts, *dates}]
         names = _names_in_file(model, rows, options)
-        found = rows.features(numbers, texts, dates, _rows_per_batch(rows))
+        found = rows.features(kinds, _rows_per_batch(rows))
         blocks = (frame[features] for frame in found)
         return _write_blocks(path, model, blocks, answer, names)
     except (ValueError, KeyError):

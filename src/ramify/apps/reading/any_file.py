@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,24 +30,20 @@ def read_data(
     options: DataOptions | None = None,
     *,
     labelled: bool = True,
-    texts: Sequence[str] = (),
-    numbers: Sequence[str] | None = None,
-    dates: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
     strict: bool = True,
 ) -> Table:
     """Read a table with all its columns.
 
     `labelled`: whether the file must have labels.
     `strict`: whether columns that cannot be read for certain are an error, as for training.
-    `texts`, `numbers`, `dates`: the features of a model; `numbers` is None if there is none.
+    `kinds`: what the features of a model are, if the table is read for one.
     """
     options = options or DataOptions()
     check_exists(path)
-    kinds = dict.fromkeys(texts, "category") | dict.fromkeys(dates, "date")
-    kinds |= dict.fromkeys(numbers or (), "number")
-    if numbers is not None:  # other columns may be anything
+    if kinds is not None:  # other columns may be anything
         options = replace(options, ignore=(*options.ignore, *nested_columns(path)))
-    columns = options.columns(labelled=labelled, kinds=kinds, trained=bool(kinds))
+    columns = options.columns(labelled=labelled, kinds=kinds or {}, trained=bool(kinds))
     is_arff = format_of(path) == "arff"
     if isinstance(hierarchy, Path) and format_of(hierarchy, HIERARCHIES) == "mulan" and is_arff:
         encoding = options.form.encoding or "utf-8"

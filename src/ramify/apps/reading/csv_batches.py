@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ramify._messages import import_extra
+from ramify.data.columns import TEXT
 from ramify.data.dates import with_dates
 from ramify.io.cells import read_cells
 from ramify.io.csv_files import (
@@ -119,28 +120,29 @@ class CsvBatches:
         for frame in self._frames(batch_size, **(options | {"na_filter": False})):
             yield frame[list(columns)]
 
-    def features(
-        self, numbers: Sequence[str], texts: Sequence[str], dates: Sequence[str], batch_size: int
-    ) -> Iterator[Any]:
-        """Yield features in the form of `read_table`, as far as some rows determine them."""
-        wanted = [name for name in self.names if name in {*numbers, *texts, *dates}]
-        others = [name for name in self.names if name not in {*numbers, *dates}]
-        form = replace(self.form, units=())
-        expected = dict.fromkeys(texts, "category") | dict.fromkeys(dates, "date")
-        expected |= dict.fromkeys(numbers, "number")
-        kinds: dict[str, str] = {}
+    def features(self, kinds: Mapping[str, str], batch_size: int) -> Iterator[Any]:
+        """Yield features in the form of `read_table`, as far as some rows determine them.
+
+        `kinds`: what the features of the model are.
+        """
+        wanted = [name for name in self.names if name in kinds]
+        plain = [name for name in wanted if kinds[name] in ("number", "date")]
+        texts = [name for name in wanted if kinds[name] == TEXT]
+        others = [name for name in self.names if name not in plain]
+        found_kinds: dict[str, str] = {}
         for whole in self._frames(batch_size, **self._options(others)):
             frame = whole[wanted].reset_index(drop=True)
             decimal = self._layout.decimal
-            frame, found = read_cells(frame, form, expected, (), decimal, trained=True)
+            frame, found = read_cells(frame, self.form, kinds, (), decimal, trained=True)
             if found.problems or found.units or found.missing:
                 raise NotInBatchesError("some cells need a note that counts them in all rows.")
-            frame, _ = with_dates(frame, texts)
-            for name in (*numbers, *dates):
+            frame, _ = with_dates(frame, others)
+            for name in plain:
                 kind = _kind_of(frame[name])
-                if kind and kinds.setdefault(name, kind) != kind:
-                    raise NotInBatchesError(f"{name!r} is {kinds[name]} at first, then {kind}.")
-            yield matrix_of(read_features(frame), as_frame=True)
+                if kind and found_kinds.setdefault(name, kind) != kind:
+                    raise NotInBatchesError(f"{name!r} is {found_kinds[name]} first, then {kind}.")
+            X = matrix_of(read_features(frame.drop(columns=texts)), as_frame=True)
+            yield X.assign(**{name: frame[name] for name in texts})
 
 
 def _kind_of(column: Any) -> str:

@@ -43,7 +43,7 @@ def describe_column(table: Table, name: str, column: Any, *, kept: bool = False)
         told = f"every cell is {first!r}" if not n_missing else f"all known cells are {first!r}"
         values = [(first, len(known))]
         return ColumnFacts(name, "constant", role, reason or told, **counts, values=values)
-    if hasattr(column, "cat") or column.dtype == object:
+    if hasattr(column, "cat") or column.dtype.kind == "O":
         is_text, found = tell_texts(known.astype(object).tolist())
         kind = "text" if is_text else "category"
         if kind == "category":
@@ -136,7 +136,7 @@ def _folded(text: str) -> str:
 
 
 def _names_labels(cells: Any, codes: NDArray[np.intp], words: Sequence[set[str]]) -> str:
-    if not (hasattr(cells, "cat") or cells.dtype == object):
+    if not (hasattr(cells, "cat") or cells.dtype.kind == "O"):
         return ""
     known = cells.notna().to_numpy()
     texts = [_folded(str(cell)) for cell in cells[known]]
