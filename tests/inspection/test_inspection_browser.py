@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from ramify import PCTClassifier
+from ramify import PCTClassifier, RAkEL
 from ramify.inspection import explore, summarise
 from tests.support.browser import browser, show  # noqa: F401  (fixtures)
 from tests.support.inspection_cases import animal_pages, animal_tree, animals, related_labels
@@ -204,3 +204,25 @@ def test_page_of_brdt_shows_the_graph_of_related_labels(tmp_path, show):  # noqa
 
 def test_pages_of_other_models_have_no_graph_of_related_labels(pages, show):  # noqa: F811
     assert not show(pages["tree"]).locator("#tab-related").is_visible()
+
+
+def test_a_row_with_missing_values_is_shown_at_its_likeliest_leaf(tmp_path, show):  # noqa: F811
+    """No branch may have a quarter of the row; the path to the leaf is expanded all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.random((64, 6))
+    y = [str(k) for k in (X > 0.5) @ (2 ** np.arange(6))]
+    model = PCTClassifier().fit(X, y)
+    X[0] = np.nan
+    page = show(explore(model, X, path=tmp_path / "p.html"))
+    page.click("#tab-example")
+    page.click("#pane-example button[aria-label='Next row']")
+    assert "leaves, mostly leaf" in page.inner_text("#pane-example")
+
+
+def test_pages_of_label_sets_say_how_good_the_model_is(tmp_path, show):  # noqa: F811
+    X = np.arange(30.0)[:, np.newaxis]
+    y = [["a", "b"]] * 10 + [["b", "c"]] * 10 + [["c"]] * 10
+    page = show(explore(RAkEL(k=2, random_state=0).fit(X, y), X, y, tmp_path / "p.html"))
+    assert "It finds 100 % of the labels" in page.inner_text("#answer")
+    names = page.locator("#answer tbody th").all_inner_texts()
+    assert set(names) == {"level 1", "a", "b", "c"}

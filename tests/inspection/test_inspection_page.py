@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ramify import PCTClassifier, PerEdgeClassifier
+from ramify import PCTClassifier, PerEdgeClassifier, RAkEL
 from ramify.inspection import explore
 from ramify.inspection.page.data import describe_answers
 from ramify.inspection.page.performance import measure_rows
@@ -151,3 +151,15 @@ def test_dates_are_dates_on_the_page(tmp_path):
     features = data_of(explore(model, X, path=tmp_path / "p.html"))["features"]
     assert features[0]["time"] == "date"
     assert "time" not in features[1]
+
+
+def test_models_of_label_sets_are_measured_on_their_labels(tmp_path):
+    X = np.arange(30.0)[:, np.newaxis]
+    y = [["a", "b"]] * 10 + [["b", "c"]] * 10 + [["c"]] * 10
+    model = RAkEL(k=2, random_state=0).fit(X, y)
+    data = data_of(explore(model, X, y, tmp_path / "p.html"))
+    assert data["labels"] != ["a", "b", "c"]
+    assert data["answerLabels"]["labels"] == ["a", "b", "c"]
+    (answer,) = data["answers"]
+    assert answer["counts"]["rows"] == [10, 20, 20]
+    assert answer["counts"]["right"] == [10, 20, 20]

@@ -69,7 +69,8 @@ class _Group(TyperGroup):
 
 app = typer.Typer(
     cls=_Group,
-    help="Hierarchical multi-label classification. Start with: ramify demo",
+    help="Hierarchical multi-label classification. Start with ramify look TABLE, or, without a "
+    "table, with ramify demo.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

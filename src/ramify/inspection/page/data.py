@@ -49,6 +49,7 @@ def describe_model(model: Any, summary: ModelSummary, max_trees: int) -> dict[st
         "importances": _rounded(overall, 6),
         "importanceSpread": _rounded(spread, 6),
         **_describe_labels(summary.hierarchy),
+        **_describe_other_labels(summary, model),
         **(_describe_relations(model) if hasattr(model, "relations") else {}),
     }
 
@@ -68,6 +69,13 @@ def _describe_relations(model: Any) -> dict[str, Any]:
             "leftOut": related.n_left_out,
         }
     }
+
+
+def _describe_other_labels(summary: ModelSummary, model: Any) -> dict[str, Any]:
+    """Return the labels of a model whose trees predict something else, such as label sets."""
+    if summary.hierarchy == model.hierarchy_:
+        return {}
+    return {"answerLabels": _describe_labels(model.hierarchy_)}
 
 
 def _describe_labels(hierarchy: Hierarchy) -> dict[str, Any]:
@@ -237,18 +245,22 @@ def describe_rows(
         kept = Y[shown]
         rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
         found["curves"] = _curves(Y, scores, summary.hierarchy)
-        if summary.hierarchy == model.hierarchy_:
-            whole = model if whole is None else whole
-            chosen = read_labels(whole.predict(X), model.hierarchy_).Y
-            scores = scores if whole is model else np.asarray(whole.predict_proba(X))
-            shares = _label_shares(summary, trained, Y)
-            own = measure_rows(Y, scores, chosen, model.hierarchy_, shares)
-            if trained is not None and trained.is_of(own.n_rows, own.label_rows):
-                found["dataName"] += " of training, so that it is too good for others"
-            return found | {"answers": describe_answers(own, trained, given.source)}
-    if trained is not None and not of_sets:
-        found["answers"] = describe_answers(None, trained)
-    return found
+    own = (
+        None if y is None else _measure(model if whole is None else whole, X, y, summary, trained)
+    )
+    if own is not None and trained is not None and trained.is_of(own.n_rows, own.label_rows):
+        found["dataName"] += " of training, so that it is too good for others"
+    return found | {"answers": describe_answers(own, trained, given.source)}
+
+
+def _measure(
+    model: Any, X: Any, y: Any, summary: ModelSummary, trained: Performance | None
+) -> Performance:
+    hierarchy = model.hierarchy_
+    Y = read_labels(y, hierarchy).Y
+    chosen = read_labels(model.predict(X), hierarchy).Y
+    shares = _label_shares(summary, trained, Y)
+    return measure_rows(Y, np.asarray(model.predict_proba(X)), chosen, hierarchy, shares)
 
 
 def _label_shares(
@@ -257,7 +269,8 @@ def _label_shares(
     """Return the frequencies of the labels in the training rows, or else in the rows given."""
     if trained is not None:
         return trained.label_rows / trained.n_rows
-    if summary.combination == "mean":  # all trees are of all rows
+    # All trees are of all rows.
+    if summary.combination == "mean" and summary.outputs == "labels":
         return root_prior(summary)
     return np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
 

@@ -2,11 +2,14 @@
 
 const MOST = 3;  // best and worst branches that are listed
 const LEAST = 5;
+const LEVELS = 6;  // deeper ones are joined
 
 class Answer {
   constructor(app, element) {
     this.app = app;
     const [main, ...others] = app.model.answers || [];
+    // The labels of the model; the trees of some models predict label sets instead.
+    this.labels = app.model.answerLabels ? new Labels(app.model.answerLabels) : app.model;
     element.hidden = !main;
     if (!main) return;
     const more = others.map((other) => h("p", { class: "muted" }, `${other.about}: `, this.words(other)));
@@ -60,15 +63,16 @@ class Answer {
   }
 
   levels(counts) {
-    const { model } = this.app;
     const byLevel = [];
-    model.labels.forEach((_, label) => (byLevel[model.level[label]] ||= []).push(label));
-    const lines = byLevel.map((labels, level) => ({ name: `level ${level + 1}`, n: counted(labels.length, "label"), ...this.total(counts, labels) }));
+    this.labels.labels.forEach((_, label) => (byLevel[Math.min(this.labels.level[label], LEVELS - 1)] ||= []).push(label));
+    const deepest = 1 + Math.max(...this.labels.level);
+    const name = (level) => (level + 1 === LEVELS && deepest > LEVELS ? `levels ${LEVELS} to ${deepest}` : `level ${level + 1}`);
+    const lines = byLevel.map((labels, level) => ({ name: name(level), n: counted(labels.length, "label"), ...this.total(counts, labels) }));
     return this.figures("Level by level", ["", ""], lines, "found: share of the true labels that are predicted; right: share of the predicted labels that are true");
   }
 
   branches(counts) {
-    const { model } = this.app;
+    const model = this.labels;
     let tops = model.top;
     while (tops.length < 2 * MOST && tops.some((label) => model.below[label].length)) {
       tops = tops.flatMap((label) => (model.below[label].length ? model.below[label] : [label]));
@@ -76,7 +80,7 @@ class Answer {
     const lines = tops.filter((label) => counts.rows[label] > 0).map((label) => {
       const inside = [label];
       for (let k = 0; k < inside.length; k++) inside.push(...model.below[inside[k]]);
-      const name = h("button", { class: "link", type: "button", onclick: () => this.app.chooseLabel(label) }, ...breakable(model.labels[label], model.separator));
+      const name = model !== this.app.model ? h("span", {}, ...breakable(model.labels[label], model.separator)) : h("button", { class: "link", type: "button", onclick: () => this.app.chooseLabel(label) }, ...breakable(model.labels[label], model.separator));
       return { name, own: counts.rows[label], n: rowsText(counts.rows[label]), ...this.total(counts, inside) };
     }).sort((a, b) => b.f1 - a.f1);
     // Branches of very few rows are good or bad by chance.

@@ -107,7 +107,7 @@ class App {
   showColour() {
     const nodes = this.model.hasMargins ? "Colour: size of the moves" : "Colour: node purity";
     const text = this.label === undefined ? nodes : `Colour: ${this.model.labels[this.label]}`;
-    const ends = this.label === undefined ? ["", ""] : ["0", fine(this.view.largest)];
+    const ends = this.label === undefined ? ["", ""] : ["0", fine(this.view.largest > 1e-9 ? this.view.largest : 0)];
     const parts = [h("span", { text }), h("span", { text: ends[0] }), h("span", { class: "ramp", "aria-hidden": "true" }), h("span", { text: ends[1] })];
     if (this.label !== undefined) parts.push(h("button", { class: "link", type: "button", text: "reset", onclick: () => this.panes.label.close() }));
     document.getElementById("colour").replaceChildren(...parts);

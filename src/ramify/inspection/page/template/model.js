@@ -115,10 +115,9 @@ class Tree {
   }
 }
 
-class Model {
+class Labels {
   constructor(raw) {
     Object.assign(this, raw);
-    this.trees = raw.trees.map((tree) => new Tree(tree, raw.labels.length));
     this.below = raw.labels.map(() => []);
     this.top = [];
     raw.parent.forEach((parent, label) => (parent < 0 ? this.top : this.below[parent]).push(label));
@@ -126,6 +125,13 @@ class Model {
     raw.parent.forEach((parent, label) => {
       for (let p = parent; p >= 0; p = raw.parent[p]) this.level[label] += 1;
     });
+  }
+}
+
+class Model extends Labels {
+  constructor(raw) {
+    super(raw);
+    this.trees = raw.trees.map((tree) => new Tree(tree, raw.labels.length));
   }
 
   /* The trees of gradient boosting move margins up and down; those of others have probabilities. */

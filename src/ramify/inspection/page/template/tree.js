@@ -289,14 +289,17 @@ class TreeView {
   /* Selects a node, expands the path to it and scrolls to it. */
   choose(node, quietly) {
     this.chosen = node;
-    let changed = false;
-    for (let p = this.tree.parent[node]; p >= 0; p = this.tree.parent[p]) {
-      if (!this.open.has(p)) { this.open.add(p); changed = true; }
-    }
-    if (changed) this.layout();
+    this.reveal(node);
     this.bring(node);
     this.draw();
     if (!quietly) this.options.choose(node);
+  }
+
+  /* Expands the path to a node. */
+  reveal(node) {
+    const hidden = this.tree.path(node).slice(0, -1).filter((i) => !this.open.has(i));
+    hidden.forEach((i) => this.open.add(i));
+    if (hidden.length) this.layout();
   }
 
   bring(node) {
@@ -318,6 +321,7 @@ class TreeView {
 
   /* Scrolls to a path: all of it, or its end if it is long. */
   showWay(leaf) {
+    this.reveal(leaf);
     if (this.isList) { this.bring(leaf); return; }
     const way = this.tree.path(leaf).map((node) => this.places.get(node));
     const { width, height } = this.size();
