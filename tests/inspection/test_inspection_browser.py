@@ -222,7 +222,7 @@ def test_a_row_with_missing_values_is_shown_at_its_likeliest_leaf(tmp_path, show
 def test_pages_of_label_sets_say_how_good_the_model_is(tmp_path, show):  # noqa: F811
     X = np.arange(30.0)[:, np.newaxis]
     y = [["a", "b"]] * 10 + [["b", "c"]] * 10 + [["c"]] * 10
-    page = show(explore(RAkEL(k=2, random_state=0).fit(X, y), X, y, tmp_path / "p.html"))
+    page = show(explore(RAkEL(group_size=2, random_state=0).fit(X, y), X, y, tmp_path / "p.html"))
     assert "It finds 100 % of the labels" in page.inner_text("#answer")
     names = page.locator("#answer tbody th").all_inner_texts()
     assert set(names) == {"level 1", "a", "b", "c"}

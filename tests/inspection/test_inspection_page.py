@@ -156,7 +156,7 @@ def test_dates_are_dates_on_the_page(tmp_path):
 def test_models_of_label_sets_are_measured_on_their_labels(tmp_path):
     X = np.arange(30.0)[:, np.newaxis]
     y = [["a", "b"]] * 10 + [["b", "c"]] * 10 + [["c"]] * 10
-    model = RAkEL(k=2, random_state=0).fit(X, y)
+    model = RAkEL(group_size=2, random_state=0).fit(X, y)
     data = data_of(explore(model, X, y, tmp_path / "p.html"))
     assert data["labels"] != ["a", "b", "c"]
     assert data["answerLabels"]["labels"] == ["a", "b", "c"]

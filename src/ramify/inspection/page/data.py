@@ -245,9 +245,8 @@ def describe_rows(
         kept = Y[shown]
         rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
         found["curves"] = _curves(Y, scores, summary.hierarchy)
-    own = (
-        None if y is None else _measure(model if whole is None else whole, X, y, summary, trained)
-    )
+    measured = model if whole is None else whole
+    own = None if y is None else _measure(measured, X, y, summary, trained)
     if own is not None and trained is not None and trained.is_of(own.n_rows, own.label_rows):
         found["dataName"] += " of training, so that it is too good for others"
     return found | {"answers": describe_answers(own, trained, given.source)}
