@@ -87,6 +87,7 @@ const std::map<std::string, SetOption>& options_by_name() {
         {"midpoint", option(&SplitRules::midpoint)},
         {"random_thresholds", option(&SplitRules::random_thresholds)},
         {"nominal_tests", option(&SplitRules::nominal_tests)},
+        {"missing", option(&SplitRules::missing)},
         {"c45", option(&SplitRules::c45)},
         {"gain_ratio", option(&SplitRules::gain_ratio)},
         {"mean_score", option(&SplitRules::mean_score)},

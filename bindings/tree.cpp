@@ -66,8 +66,8 @@ void bind_tree(nb::module_& m) {
         "A grown tree as flat, read-only arrays.\n\n"
         "Node 0 is the root; children have larger numbers than their parent.\n"
         "feature[i] < 0 marks a leaf. Branch b of node i leads to node\n"
-        "child[child_indptr[i] + b] and holds share[child_indptr[i] + b] of the\n"
-        "weight. A numeric test sends x > threshold[i] to branch 0; a nominal\n"
+        "child[child_indptr[i] + b] and gets share[child_indptr[i] + b] of a row\n"
+        "with a missing value. A numeric test sends x > threshold[i] to branch 0; a nominal\n"
         "test sends code c to category_branch[category_indptr[i] + c]. The\n"
         "labels of leaf i and their shares are value_label and value from\n"
         "value_indptr[i] to value_indptr[i + 1].");

@@ -38,6 +38,7 @@ TEXTS = {
     "min_impurity_decrease": 2,
     "min_samples_split": 2,
     "min_weight": 2,
+    "missing": 2,
     "n_estimators": 3,
     "n_features_in_": 3,
     "n_jobs": 11,

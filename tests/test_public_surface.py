@@ -91,6 +91,7 @@ VOCABULARY = {
     "redraw": "whether a node without a test draws more features",
     "threshold_at": "where thresholds lie between two values",
     "nominal_tests": "the tests of nominal features",
+    "missing": "where rows with missing values go",
     "f_test": "the significance level that a test must pass",
     "pruning": "how a tree is pruned",
     "pruning_confidence": "the confidence of pessimistic pruning",

@@ -76,6 +76,12 @@ void DistanceScan::begin(std::span<const std::uint32_t> missing) {
     known_part_ = known_weight_ > 0 ? known_square_ / known_weight_ : 0;
 }
 
+SquaredSums DistanceScan::squares_of(std::span<const std::uint32_t> missing) {
+    begin({});
+    for (const auto entry : missing) move(entry);
+    return {gain(), known_impurity()};
+}
+
 /// Q of what is known: Q - 2 sum_m v_m cross_m + Q of the missing, one after the other.
 void DistanceScan::leave_out(std::span<const std::uint32_t> missing) {
     std::ranges::fill(missing_, 0.0);

@@ -25,12 +25,14 @@ class DistanceScan : public ScanBase {
     static constexpr bool uses_kernel = false;
     static constexpr bool uses_labels = false;
     static constexpr bool one_class = false;
+    static constexpr bool sweeps_both = false;
 
     explicit DistanceScan(const Targets& targets) : sets_(targets.sets), builder_(targets.sets) {}
 
     /// Label sets are those of the targets; `labels` is not used.
     void reset(const NodeRows& rows, const NodeLabels& labels = {});
     void begin(std::span<const std::uint32_t> missing);
+    SquaredSums squares_of(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const { return gain_of(left_square_, left_cross_, left_weight_); }
     template <typename Worth, typename Visit>

@@ -97,6 +97,28 @@ void EntropyScan<exclusive>::begin(std::span<const std::uint32_t> missing) {
 }
 
 template <bool exclusive>
+SquaredSums EntropyScan<exclusive>::squares_of(std::span<const std::uint32_t> missing) {
+    std::vector<double> gone(labels_->n_local(), 0.0);
+    double gone_weight = 0;
+    for (const auto entry : missing) {
+        for (const auto id : labels_->ids_of(entry)) gone[id] += weights_[entry];
+        gone_weight += weights_[entry];
+    }
+    const double weight = labels_->weight;
+    SquaredSums sums{0, 0};
+    for (std::size_t id = 0; id < gone.size(); ++id) {
+        const double all = labels_->label_total[id];
+        const double rest = all - gone[id];
+        const double part = all * all / weight;
+        const double parts =
+            gone[id] * gone[id] / gone_weight + rest * rest / (weight - gone_weight);
+        sums.removed += labels_->label_weight[id] * (parts - part);
+        sums.whole += labels_->label_weight[id] * (all - part);
+    }
+    return sums;
+}
+
+template <bool exclusive>
 void EntropyScan<exclusive>::set_known(std::span<const std::uint32_t> missing) {
     if (!sums_both_) {
         known_ = labels_->label_total;

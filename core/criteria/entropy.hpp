@@ -24,6 +24,7 @@ class EntropyScan : public ScanBase {
     static constexpr bool uses_kernel = false;
     static constexpr bool uses_labels = true;
     static constexpr bool one_class = exclusive;
+    static constexpr bool sweeps_both = false;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -31,6 +32,7 @@ class EntropyScan : public ScanBase {
 
     void reset(const NodeRows& rows, const NodeLabels& labels);
     void begin(std::span<const std::uint32_t> missing);
+    SquaredSums squares_of(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const;
     template <typename Worth, typename Visit>

@@ -104,7 +104,7 @@ void LabelMoves::move_blocks(std::size_t n_blocks) {
     }
 }
 
-void LabelMoves::move_listed(std::size_t n, double* square, double* cross) {
+void LabelMoves::move_listed(std::size_t n, double* square, double* cross, double* met) {
     if (n == 0) return;
     const std::size_t n_blocks = end_[n - 1];
     sum_[0] = missing_sum_[0] = 0;
@@ -116,7 +116,8 @@ void LabelMoves::move_listed(std::size_t n, double* square, double* cross) {
     unit_ ? move_blocks<true, true>(n_blocks) : move_blocks<false, true>(n_blocks);
     for (std::size_t k = 0; k < n; ++k) {
         square[k] += 2 * sum_[end_[k]];
-        cross[k] -= missing_sum_[end_[k]];
+        met[k] = missing_sum_[end_[k]];
+        cross[k] -= met[k];
     }
 }
 

@@ -26,8 +26,9 @@ class LabelMoves {
     /// Lists items in the order in which they will move, with the weight of the first k + 1 of
     /// them and what each of these adds by itself.
     void list(std::span<const RankedEntry> items, double* weight, double* square, double* cross);
-    /// Moves the first n items of the list: square[k] and cross[k] become all that they add.
-    void move_listed(std::size_t n, double* square, double* cross);
+    /// Moves the first n items of the list: square[k] and cross[k] become all that they add, and
+    /// met[k], if values are missing, sum w S M over the labels.
+    void move_listed(std::size_t n, double* square, double* cross, double* met);
 
   private:
     /// What a scan needs of an entry, in one cache line.

@@ -19,7 +19,7 @@ void ScanBase::subtract_others(std::size_t value, const std::vector<double>& kno
 
 void PrefixSums::make_room(std::size_t n) {
     if (weight.size() >= n) return;
-    for (auto* sums : {&weight, &rows, &square, &cross, &gain}) sums->resize(n);
+    for (auto* sums : {&weight, &rows, &square, &cross, &gain, &met, &gain_with}) sums->resize(n);
     counted_ = 0;
 }
 
@@ -32,6 +32,17 @@ std::size_t PrefixSums::count(std::size_t n, double known_weight, const SweepLim
     const double rest = std::max({limits.min_rows, limits.min_weight, 1.0});
     const double most = std::min(limits.known_rows, known_weight) - rest;
     return most < 1 ? 0 : std::min(n, static_cast<std::size_t>(most));
+}
+
+std::size_t PrefixSums::cut_with(std::size_t n, double weight_before, double node_weight,
+                                 const SweepLimits& limits) const {
+    while (n > 0) {
+        const double rest = node_weight - (weight[n - 1] + weight_before);
+        const double rest_rows = limits.known_rows - (rows[n - 1] + limits.moved_rows);
+        if (!limits.too_few(rest_rows, rest)) break;
+        --n;
+    }
+    return n;
 }
 
 std::size_t PrefixSums::weigh(std::span<const RankedEntry> items, std::span<const double> weights,

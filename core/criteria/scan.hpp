@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,13 @@
 #include "data/targets.hpp"
 
 namespace ramify {
+
+/// Of the entries of a node: the weighted sum of squares about the mean, and what dividing them
+/// into those with a missing value and the others removes of it.
+struct SquaredSums {
+    double removed;
+    double whole;
+};
 
 /// The impurity of a growing left side. "Left" is whatever has moved: gains are symmetric, so that
 /// a scan may run from either end. A gain is the impurity of the known entries (those without a
@@ -28,6 +36,8 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     { S::uses_kernel } -> std::convertible_to<bool>;         // of Kernel
     { S::uses_labels } -> std::convertible_to<bool>;         // NodeLabels
     { S::one_class } -> std::convertible_to<bool>;           // each row has exactly one label
+    // Whether it has sweep_both() and gain_of_missing(), see VarianceScan.
+    { S::sweeps_both } -> std::convertible_to<bool>;
     S(targets);
     scan.follow_clus();
     // A new node.
@@ -36,6 +46,9 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     scan.begin(missing);
     { done.known_weight() } -> std::same_as<double>;
     { done.known_impurity() } -> std::same_as<double>;  // times weight
+    // Sums of squares whatever the criterion, as they follow the F distribution. Where
+    // sweeps_both, this is a begin(missing) too.
+    { scan.squares_of(missing) } -> std::same_as<SquaredSums>;
     // Moves one entry, or all items in order: visit(k, next rank, gain, left weight) sees every
     // candidate for which worth(an upper bound of its gain) holds.
     scan.move(entry);
@@ -56,6 +69,9 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     { done.gain_of_all(categories) } -> std::same_as<double>;
 };
 
+/// Of a test that must not be used.
+inline constexpr double no_gain = -std::numeric_limits<double>::infinity();
+
 /// An entry with its category of a nominal feature.
 struct CategoryEntry {
     std::uint32_t category;
@@ -69,6 +85,8 @@ struct PrefixSums {
     std::vector<double> square;
     std::vector<double> cross;
     std::vector<double> gain;
+    std::vector<double> met;        // see VarianceMissing, if values are missing
+    std::vector<double> gain_with;  // the gain if the missing values had moved before
 
     /// Sums up weights and rows; returns after how many items the right side becomes too small.
     std::size_t weigh(std::span<const RankedEntry> items, std::span<const double> weights,
@@ -92,6 +110,29 @@ struct PrefixSums {
                 continue;
             }
             visit(k, next, gain[k], left);
+        }
+    }
+    /// After how many of n items the right side becomes too small if `weight_before` and
+    /// limits.moved_rows have moved before.
+    std::size_t cut_with(std::size_t n, double weight_before, double node_weight,
+                         const SweepLimits& limits) const;
+    /// Shows both gains of each place, -inf for one with a side that is too small, to
+    /// visit(k, next rank, weight moved without missing values, gain, gain with them). `n_with`:
+    /// the places that have the second.
+    template <typename Visit>
+    void show_both(std::span<const RankedEntry> items, std::size_t n, std::size_t n_with,
+                   double weight_before, std::uint32_t next_rank, const SweepLimits& limits,
+                   Visit&& visit) const {
+        for (std::size_t k = 0; k < n; ++k) {
+            const std::uint32_t next = k + 1 < items.size() ? items[k + 1].rank : next_rank;
+            if (next == items[k].rank || next == missing_rank) continue;
+            const double left = weight[k];
+            const double left_with = left + weight_before;
+            const bool without = !limits.too_few(rows[k], left);
+            const bool with =
+                k < n_with && left > 0 && !limits.too_few(rows[k] + limits.moved_rows, left_with);
+            if (!without && !with) continue;
+            visit(k, next, left, without ? gain[k] : no_gain, with ? gain_with[k] : no_gain);
         }
     }
 

@@ -17,7 +17,8 @@ struct SweepLimits {
     double known_rows;
     double min_rows;
     double min_weight;
-    bool by_gain;  // the score is the gain, whatever the sizes of the sides
+    bool by_gain;           // the score is the gain, whatever the sizes of the sides
+    double moved_rows = 0;  // rows that have moved before
 
     bool too_few(double rows, double weight) const {
         return rows < min_rows || weight < min_weight || weight <= 0;
@@ -31,7 +32,7 @@ template <typename Mover, typename Visit>
 void sweep_items(std::span<const RankedEntry> items, std::uint32_t next_rank,
                  const SweepLimits& limits, Mover& mover, Visit&& visit) {
     const std::size_t n = items.size();
-    double rows = 0;
+    double rows = limits.moved_rows;
     for (std::size_t k = 0; k < n; ++k) {
         mover.move(items[k].entry);
         rows += limits.part[items[k].entry];

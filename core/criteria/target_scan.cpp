@@ -42,6 +42,21 @@ void TargetScan<Statistic>::begin(std::span<const std::uint32_t> missing) {
 }
 
 template <typename Statistic>
+SquaredSums TargetScan<Statistic>::squares_of(std::span<const std::uint32_t> missing) {
+    std::ranges::fill(left_, 0.0);
+    double gone = 0;
+    for (const auto entry : missing) {
+        statistic_.add(values(entry), weights_[entry], left_.data());
+        gone += weights_[entry];
+    }
+    for (std::size_t k = 0; k < width_; ++k) right_[k] = node_[k] - left_[k];
+    const double whole = squares_.impurity(node_.data(), weight_);
+    return {whole - squares_.impurity(left_.data(), gone) -
+                squares_.impurity(right_.data(), weight_ - gone),
+            whole};
+}
+
+template <typename Statistic>
 double TargetScan<Statistic>::impurity(const std::vector<double>& sums, double weight,
                                        bool rest) const {
     if (Statistic::uses_logarithms && clus_ &&

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "criteria/scan.hpp"
@@ -20,13 +21,18 @@ class TargetScan : public ScanBase {
     static constexpr bool uses_kernel = false;
     static constexpr bool uses_labels = false;
     static constexpr bool one_class = false;
+    static constexpr bool sweeps_both = false;
 
     explicit TargetScan(const Targets& targets)
-        : table_(*targets.table), statistic_(table_), width_(statistic_.width()) {}
+        : table_(*targets.table),
+          statistic_(table_),
+          squares_(table_),
+          width_(statistic_.width()) {}
 
     /// Targets are those of the table; `labels` is not used.
     void reset(const NodeRows& rows, const NodeLabels& labels = {});
     void begin(std::span<const std::uint32_t> missing);
+    SquaredSums squares_of(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
     double gain() const;
     template <typename Worth, typename Visit>
@@ -57,6 +63,8 @@ class TargetScan : public ScanBase {
 
     const TargetTable& table_;
     Statistic statistic_;
+    // The same sums as squares: entropies do not follow the F distribution.
+    std::conditional_t<Statistic::uses_logarithms, NominalStatistic<false>, Statistic> squares_;
     std::size_t width_;
     std::vector<double>
         values_;                 // of the node's entries, copied: features visit them in any order

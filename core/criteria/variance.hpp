@@ -27,6 +27,7 @@ class VarianceScan : public ScanBase {
     static constexpr bool uses_kernel = true;
     static constexpr bool uses_labels = true;
     static constexpr bool one_class = false;
+    static constexpr bool sweeps_both = true;
     /// Weight times impurity of a set of rows.
     static double impurity_of(std::span<const LabelSum> sums, double weight);
 
@@ -40,6 +41,23 @@ class VarianceScan : public ScanBase {
     template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                const SweepLimits& limits, Worth&& worth, Visit&& visit);
+    SquaredSums squares_of(std::span<const std::uint32_t> missing) {
+        begin(missing);
+        const double mass = by_kernel_ ? labels_->kernel.mass : labels_->mass;
+        return {gain_of_missing(), mass - node().part};
+    }
+    /// As sweep(), with the entries whose value is missing on either side:
+    /// visit(k, next rank, weight moved without them, gain, gain if they had moved before), and
+    /// -inf in place of the gain of a test with a side that is too small. The limits are those of
+    /// the node; limits.moved_rows: rows with a missing value.
+    template <typename Worth, typename Visit>
+    void sweep_both(std::span<const RankedEntry> items, std::uint32_t next_rank,
+                    const SweepLimits& limits, Worth&& worth, Visit&& visit);
+    /// The gain of the test whether the value is missing, after begin().
+    double gain_of_missing() const {
+        const VarianceMissing& missing = this->missing();
+        return variance_gain(node(), missing.square, missing.cross, missing.weight);
+    }
     /// Weight times impurity of the known entries.
     double known_impurity() const { return known_.mass - known_part_; }
 
@@ -55,6 +73,14 @@ class VarianceScan : public ScanBase {
   private:
     double gain_of(double square, double cross, double weight) const {
         return variance_gain({known_.square, known_weight_, known_part_}, square, cross, weight);
+    }
+    const VarianceMissing& missing() const {
+        return by_kernel_ ? kernel_sums_.missing() : labels_sums_.missing();
+    }
+    /// Q, W and Q / W of all entries.
+    VarianceKnown node() const {
+        const double square = by_kernel_ ? labels_->kernel.square : labels_->square;
+        return {square, labels_->weight, square / labels_->weight};
     }
     void begin_known(std::span<const std::uint32_t> missing, bool by_kernel);
     double square_with(std::size_t value) const;
@@ -91,6 +117,30 @@ void VarianceScan::sweep(std::span<const RankedEntry> items, std::uint32_t next_
                 prefix_.cross.data(), prefix_.weight.data(), prefix_.gain.data());
     if (!worth(largest(prefix_.gain.data(), n))) return;
     prefix_.show(items, n, next_rank, limits, visit);
+}
+
+/// With S' = S + M the sums of the left side are Q1 + 2 sum w S M + QM and X + XM: both gains
+/// follow from one pass over the labels, which has to add up sum w S M for X anyway.
+template <typename Worth, typename Visit>
+void VarianceScan::sweep_both(std::span<const RankedEntry> items, std::uint32_t next_rank,
+                              const SweepLimits& limits, Worth&& worth, Visit&& visit) {
+    const VarianceKnown node = this->node();
+    const VarianceMissing& missing = this->missing();
+    const std::size_t n = by_kernel_ ? kernel_sums_.move(items, node.weight, limits, prefix_)
+                                     : labels_sums_.move(items, node.weight, limits, prefix_);
+    if (n == 0) return;
+    const std::size_t n_with = prefix_.cut_with(n, missing.weight, node.weight, limits);
+    // Moves counted X over the known entries.
+    for (std::size_t k = 0; k < n; ++k) prefix_.cross[k] += prefix_.met[k];
+    write_gains(node, n, prefix_.square.data(), prefix_.cross.data(), prefix_.weight.data(),
+                prefix_.gain.data());
+    write_gains_with(missing, node, n_with, prefix_.square.data(), prefix_.cross.data(),
+                     prefix_.weight.data(), prefix_.met.data(), prefix_.gain_with.data());
+    if (!worth(largest(prefix_.gain.data(), n)) &&
+        !(n_with > 0 && worth(largest(prefix_.gain_with.data(), n_with)))) {
+        return;
+    }
+    prefix_.show_both(items, n, n_with, missing.weight, next_rank, limits, visit);
 }
 
 static_assert(Scan<VarianceScan>);

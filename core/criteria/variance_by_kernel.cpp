@@ -19,13 +19,18 @@ VarianceMass VarianceByKernel::begin(std::span<const std::uint32_t> missing) {
     VarianceMass known{kernel.square, kernel.mass};
     any_missing_ = !missing.empty();
     std::fill_n(left_.begin(), kernel.stride, 0.0);
+    missing_sums_ = {};
     if (!any_missing_) return known;
     std::fill_n(missing_.begin(), kernel.stride, 0.0);
     for (const auto entry : missing) {
         const double v = weights_[entry];
         const double own = kernel.row(entry)[entry];
         known.mass -= v * own;
-        known.square += v * (2 * missing_[entry] + v * own) - 2 * v * kernel.cross[entry];
+        const double square = v * (2 * missing_[entry] + v * own);
+        known.square += square - 2 * v * kernel.cross[entry];
+        missing_sums_.square += square;
+        missing_sums_.cross += v * kernel.cross[entry];
+        missing_sums_.weight += v;
         add_scaled(missing_.data(), kernel.row(entry), v, kernel.stride);
     }
     for (std::size_t e = 0; e < kernel.stride; ++e) {
@@ -45,6 +50,13 @@ std::size_t VarianceByKernel::move(std::span<const RankedEntry> items, double kn
                                : sums.weigh(items, weights_, known_weight, limits);
     sums.make_room(n);
     move_all(items.first(n), sums.square.data(), sums.cross.data());
+    if (any_missing_) {
+        double met = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            met += weights_[items[k].entry] * missing_[items[k].entry];
+            sums.met[k] = met;
+        }
+    }
     return n;
 }
 

@@ -17,6 +17,7 @@ class VarianceByKernel {
   public:
     void reset(const Kernel& kernel, std::span<const double> weights);
     VarianceMass begin(std::span<const std::uint32_t> missing);
+    const VarianceMissing& missing() const { return missing_sums_; }
     void move(std::uint32_t entry, double* square, double* cross);
     std::size_t move(std::span<const RankedEntry> items, double known_weight,
                      const SweepLimits& limits, PrefixSums& sums);
@@ -36,6 +37,7 @@ class VarianceByKernel {
     std::vector<double> left_;         // per entry: sum of the rows of the entries that have moved
     std::vector<double> missing_;      // the same of the entries with a missing value
     std::vector<double> known_cross_;  // the kernel's cross without those
+    VarianceMissing missing_sums_;
     bool any_missing_ = false;
     std::vector<double> category_sums_;  // one row per category: the sum of its entries' rows
 };

@@ -16,6 +16,7 @@ void VarianceByLabels::reset(const NodeLabels& labels, std::span<const double> w
 VarianceMass VarianceByLabels::begin(std::span<const std::uint32_t> missing) {
     VarianceMass known{labels_->square, labels_->mass};
     any_missing_ = !missing.empty();
+    missing_sums_ = {};
     if (!any_missing_) return known;
     std::fill_n(missing_.begin(), labels_->n_local() + NodeLabels::n_fillers, 0.0);
     for (const auto entry : missing) {
@@ -27,7 +28,11 @@ VarianceMass VarianceByLabels::begin(std::span<const std::uint32_t> missing) {
         }
         known.mass -= v * labels_->own[entry];
         // Q of what is known: Q - 2 sum w T M + sum w M^2, one missing entry after the other.
-        known.square += v * (2 * sum + v * labels_->own[entry]) - 2 * v * labels_->cross[entry];
+        const double square = v * (2 * sum + v * labels_->own[entry]);
+        known.square += square - 2 * v * labels_->cross[entry];
+        missing_sums_.square += square;
+        missing_sums_.cross += v * labels_->cross[entry];
+        missing_sums_.weight += v;
     }
     return known;
 }
@@ -36,7 +41,8 @@ void VarianceByLabels::move(std::uint32_t entry, double* square, double* cross) 
     const RankedEntry item{entry, 0};
     double weight;
     moves_.list({&item, 1}, &weight, square, cross);
-    moves_.move_listed(1, square, cross);
+    double met;
+    moves_.move_listed(1, square, cross, &met);
 }
 
 std::size_t VarianceByLabels::move(std::span<const RankedEntry> items, double known_weight,
@@ -46,7 +52,7 @@ std::size_t VarianceByLabels::move(std::span<const RankedEntry> items, double kn
     // Weights of 1 add up to the numbers that were counted: the list writes the same again.
     moves_.list(items, sums.weight.data(), sums.square.data(), sums.cross.data());
     if (!limits.unit) items = items.first(sums.cut(items, known_weight, limits));
-    moves_.move_listed(items.size(), sums.square.data(), sums.cross.data());
+    moves_.move_listed(items.size(), sums.square.data(), sums.cross.data(), sums.met.data());
     return items.size();
 }
 

@@ -21,10 +21,12 @@ class VarianceByLabels {
     VarianceMass begin(std::span<const std::uint32_t> missing);
     /// Moves can follow, of which there are none yet.
     void begin_moves() { moves_.begin(any_missing_ ? missing_.data() : nullptr); }
+    /// Sums over the missing values of the current feature.
+    const VarianceMissing& missing() const { return missing_sums_; }
     /// Moves one entry and writes what it adds to Q1 and X.
     void move(std::uint32_t entry, double* square, double* cross);
     /// Moves items in order while enough is left, writes the sums after each of them, and returns
-    /// how many have moved.
+    /// how many have moved. sums.met is written where values are missing.
     std::size_t move(std::span<const RankedEntry> items, double known_weight,
                      const SweepLimits& limits, PrefixSums& sums);
 
@@ -42,6 +44,7 @@ class VarianceByLabels {
     std::span<const double> weights_;
     LabelMoves moves_;
     std::vector<double> missing_;  // per label: w_c S_c over the entries with a missing value
+    VarianceMissing missing_sums_;
     bool any_missing_ = false;
     std::vector<double> category_sums_;  // one row per label: S_c of each category
     std::vector<double> label_weight_;   // per label and filler

@@ -34,4 +34,15 @@ void write_gains(const VarianceKnown& known, std::size_t n, const double* __rest
     }
 }
 
+RAMIFY_ANY_WIDTH
+void write_gains_with(const VarianceMissing& missing, const VarianceKnown& known, std::size_t n,
+                      const double* __restrict square, const double* __restrict cross,
+                      const double* __restrict weight, const double* __restrict met,
+                      double* __restrict gain) {
+    for (std::size_t k = 0; k < n; ++k) {
+        gain[k] = variance_gain(known, square[k] + 2 * met[k] + missing.square,
+                                cross[k] + missing.cross, weight[k] + missing.weight);
+    }
+}
+
 }  // namespace ramify

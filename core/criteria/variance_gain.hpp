@@ -28,9 +28,21 @@ inline double variance_gain(const VarianceKnown& known, double square, double cr
     return square / weight + rest / (known.weight - weight) - known.part;
 }
 
+/// Sums over the entries of a node whose value is missing, M being their S: Q, X and W.
+struct VarianceMissing {
+    double square = 0;
+    double cross = 0;
+    double weight = 0;
+};
+
 /// The gains of n tests.
 void write_gains(const VarianceKnown& known, std::size_t n, const double* square,
                  const double* cross, const double* weight, double* gain);
+
+/// The same if the missing values had moved before. met: sum w S M, which they add to Q1 twice.
+void write_gains_with(const VarianceMissing& missing, const VarianceKnown& known, std::size_t n,
+                      const double* square, const double* cross, const double* weight,
+                      const double* met, double* gain);
 
 /// Arrays for moving entries to the left side by a kernel, see VarianceScan.
 struct KernelMoves {

@@ -33,7 +33,8 @@ double information(double p) {
 
 double ratio_of(const Split& split, const RatioNode& node) {
     const auto& feature = node.dataset.features[static_cast<std::size_t>(split.feature)];
-    const double known = known_weight(feature, node) / node.weight;
+    const bool divides = split.missing_branch < 0;
+    const double known = divides ? known_weight(feature, node) / node.weight : 1;
     double entropy = information(1 - known);
     for (const double share : split.share) entropy += information(known * share);
     return entropy < min_information ? rejected : split.score / node.weight / entropy;

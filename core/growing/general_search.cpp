@@ -151,6 +151,7 @@ Found GeneralSearch::search(const View& view, const Task& task, double beat, Spl
     }
     if (std::cmp_equal(task.feature, shared_.options.hidden_feature)) return Found::nothing;
     splitter_->set_beat(beat);
+    splitter_->set_may_learn(std::ranges::find(node.divided, task.feature) == node.divided.end());
     SplitMix random = feature_random(node.seed, task.feature);
     const FeatureOrder order =
         task.kept != not_kept ? node.orders.order(task.kept) : sorted_.order_of(task.feature);
@@ -195,7 +196,7 @@ Pending GeneralSearch::make_root(NodeRows rows) {
         add_kernel(root);
     }
     if (shared_.keep_orders) {
-        root.orders = KeptOrders::of_root(shared_.dataset, root.rows, shared_.options.rules.clus,
+        root.orders = KeptOrders::of_root(shared_.dataset, root.rows, shared_.options.rules,
                                           shared_.options.n_threads, shared_.signal);
     }
     return root;
@@ -213,6 +214,10 @@ void GeneralSearch::divide(const Pending& node, const Split& split, std::vector<
         Pending child = spare_.take(node.rows.size());
         child.depth = node.depth + 1;
         child.seed = mix(node.seed + b + 1);
+        child.divided = node.divided;
+        if (shared_.dataset.any_missing && split.missing_branch < 0) {
+            child.divided.push_back(static_cast<std::uint32_t>(split.feature));
+        }
         partition_.take_rows(b, child.rows);
         shared_.weigh(child);
         if (child.splittable && splitter_->needs().labels) hand_labels_down(node, child);

@@ -172,7 +172,8 @@ void Grower<Search>::expand(Node node, std::int32_t id) {
     if (!inner || options_.keeps_inner_values()) search_.describe(node, id, tree_);
     if (inner) {
         tree_.set_impurity(id, search_.impurity(node), node.weight);
-        tree_.set_split(id, search_.as_split(node, best_), options_.rules.score_factor);
+        tree_.set_split(id, search_.as_split(node, best_), options_.rules.score_factor,
+                        options_.rules.missing != Missing::branch);
         split(node, id);
     }
     search_.put_back(std::move(node));

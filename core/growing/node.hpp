@@ -26,6 +26,9 @@ struct Pending {
     std::int64_t depth = 0;
     std::uint64_t seed = 0;
     Place place;
+    // Features of tests above that divide rows. Below, rows with a missing value differ from
+    // others because no such test has selected them: that is no evidence.
+    std::vector<std::uint32_t> divided;
 
     std::size_t size() const { return rows.size(); }
 };

@@ -9,18 +9,22 @@ namespace ramify {
 template <Scan S>
 void ScanSplitter<S>::search_nominal(std::uint32_t feature, const FeatureOrder& order,
                                      SplitMix& random, Split& best) {
-    if (order.constant(FeatureKind::nominal, rows_->size())) return;
+    if (order.constant(FeatureKind::nominal, rows_->size(), this->learns())) return;
     feature_ = feature;
-    if (!count_known(order.missing)) return;
+    const bool enough = count_known(order.missing);
+    const bool learns = learns_from(order);
+    if (!learns && (!enough || order.constant(FeatureKind::nominal, rows_->size(), false))) return;
     list_categories(order);
+    if (learns) add_missing_category();
     if (!categories_large_enough()) return;
     const bool nary = rules_.nominal_tests == NominalTests::nary;
-    if (dataset_.features[feature].n_categories == 2 && !nary) {
+    if (dataset_.features[feature].n_categories == 2 && !nary && !learns) {
         scan_.begin(missing_);
         if (worth_scanning()) try_pair(order, best);
         return;
     }
-    scan_.begin_values(categories_.size(), missing_);
+    const std::span<const std::uint32_t> left_out(missing_);
+    scan_.begin_values(categories_.size(), learns ? left_out.first(0) : left_out);
     if (!worth_scanning()) return;
     sum_categories(order);
     if (nary) {
@@ -57,11 +61,32 @@ void ScanSplitter<S>::list_categories(const FeatureOrder& order) {
         begin = end;
     }
     if (unstored && common_ == n_known_) add_common();
+    missing_at_ = none;
     if (unstored) {
         categories_[common_].rows = known_rows_ - stored_rows;
     } else {
-        common_ = categories_.size();
+        common_ = none;
     }
+}
+
+/// Missing values are one more category. Where each category has a branch and theirs would be too
+/// small, they join the largest.
+template <Scan S>
+void ScanSplitter<S>::add_missing_category() {
+    const double rows = node_rows_ - known_rows_;
+    known_rows_ = node_rows_;
+    double weight = 0;
+    for (const auto entry : missing_) weight += rows_->weight[entry];
+    const bool is_large = rows >= scoring_.min_rows() && weight >= scoring_.min_weight();
+    if (rules_.nominal_tests == NominalTests::nary && !is_large) {
+        const auto most = std::ranges::max_element(categories_, {}, &Category::rows);
+        most->rows += rows;
+        missing_at_ = static_cast<std::size_t>(most - categories_.begin());
+        return;
+    }
+    missing_at_ = categories_.size();
+    const auto code = static_cast<std::uint32_t>(dataset_.features[feature_].n_categories);
+    categories_.push_back({code, 0, 0, rows});
 }
 
 /// Whether any test of the listed categories leaves enough rows on every side. Checked before
@@ -84,7 +109,7 @@ bool ScanSplitter<S>::enough_branches(std::size_t n_large) const {
 
 template <Scan S>
 bool ScanSplitter<S>::sides_large_enough(double left_rows, double left_weight) const {
-    const double rest = scan_.known_weight() - left_weight;
+    const double rest = weight_ - left_weight;
     return left_rows >= scoring_.min_rows() && known_rows_ - left_rows >= scoring_.min_rows() &&
            left_weight >= scoring_.min_weight() && rest >= scoring_.min_weight() &&
            left_weight > 0 && rest > 0;
@@ -113,7 +138,10 @@ void ScanSplitter<S>::sum_categories(const FeatureOrder& order) {
             scan_.add(k, order.stored[i].entry);
         }
     }
-    if (scoring_.sums_all_categories() && common_ < categories_.size()) {
+    if (missing_at_ != none && missing_at_ != common_) {
+        for (const auto entry : missing_) scan_.add(missing_at_, entry);
+    }
+    if (scoring_.sums_all_categories() && common_ != none) {
         add_unstored(order);
         scan_.complete(categories_.size());
     } else {
@@ -135,8 +163,14 @@ void ScanSplitter<S>::add_unstored(const FeatureOrder& order) {
 template <Scan S>
 void ScanSplitter<S>::choose_subset(Split& best) {
     const double step = scoring_.subset_step();
+    const bool single = rules_.nominal_tests == NominalTests::single;
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
-    const std::size_t most = rules_.nominal_tests == NominalTests::single ? 1 : n_declared - 1;
+    const std::size_t with_missing = missing_at_ != none;
+    const std::size_t most = (single ? 1 : n_declared - 1) + with_missing;
+    // One category, and missing values or not.
+    const auto may_join = [&](std::size_t k, std::span<const char> chosen, std::size_t round) {
+        return !single || round == 0 || k == missing_at_ || chosen[missing_at_];
+    };
     std::vector<char> chosen(categories_.size(), 0);
     double best_score = rejected;
     double best_gain = 0;
@@ -145,7 +179,10 @@ void ScanSplitter<S>::choose_subset(Split& best) {
         std::size_t pick = categories_.size();
         for (std::size_t k = 0; k < categories_.size(); ++k) {
             const double left = scan_.left_weight() + scan_.value_weight(k);
-            if (chosen[k] || !sides_large_enough(left_rows + categories_[k].rows, left)) continue;
+            if (chosen[k] || !may_join(k, chosen, round) ||
+                !sides_large_enough(left_rows + categories_[k].rows, left)) {
+                continue;
+            }
             const double gain = scan_.gain_with(k);
             const double score = scoring_.score(gain, left);
             if (score > best_score + step) {
@@ -164,10 +201,11 @@ void ScanSplitter<S>::choose_subset(Split& best) {
     }
 }
 
-/// Assigns each category that occurs to a random side; if all are on one side, moves one.
+/// Assigns each category that occurs to a random side; if all are on one side, moves one. Missing
+/// values go to the better side.
 template <Scan S>
 void ScanSplitter<S>::choose_random_subset(SplitMix& random, Split& best) {
-    std::vector<char> chosen(categories_.size());
+    std::vector<char> chosen(std::min(missing_at_, categories_.size()));
     for (auto& side : chosen) side = static_cast<char>(random.next() >> 63);
     const auto n_chosen = static_cast<std::size_t>(std::ranges::count(chosen, char{1}));
     if (n_chosen == 0 || n_chosen == chosen.size()) {
@@ -180,6 +218,10 @@ void ScanSplitter<S>::choose_random_subset(SplitMix& random, Split& best) {
         scan_.take(k);
         left_rows += categories_[k].rows;
     }
+    if (missing_at_ != none) {
+        try_subset_with_missing(chosen, left_rows, best);
+        return;
+    }
     // take() updates the sums of the left side, so that gain() is that of the whole subset.
     if (!sides_large_enough(left_rows, scan_.left_weight())) return;
     const double gain = scan_.gain();
@@ -189,6 +231,30 @@ void ScanSplitter<S>::choose_random_subset(SplitMix& random, Split& best) {
     }
 }
 
+/// Missing values join a subset that has been taken, or not.
+template <Scan S>
+void ScanSplitter<S>::try_subset_with_missing(std::vector<char>& chosen, double left_rows,
+                                              Split& best) {
+    chosen.push_back(0);
+    const auto try_it = [&](double gain, double left_weight, double rows) {
+        if (!sides_large_enough(rows, left_weight)) return;
+        const double score = scoring_.score(gain, left_weight);
+        if (scoring_.tolerance().better(score, best.score)) {
+            accept_subset(score, gain, left_weight, chosen, best);
+        }
+    };
+    const double left = scan_.left_weight();
+    const double with = left + scan_.value_weight(missing_at_);
+    const double gain = scan_.gain();
+    const double gain_with = scan_.gain_with(missing_at_);
+    const bool left_first = reaches(2 * left, weight_ - scan_.value_weight(missing_at_));
+    if (!left_first) try_it(gain, left, left_rows);
+    chosen.back() = 1;
+    try_it(gain_with, with, left_rows + categories_[missing_at_].rows);
+    chosen.back() = 0;
+    if (left_first) try_it(gain, left, left_rows);
+}
+
 template <Scan S>
 void ScanSplitter<S>::accept_subset(double score, double gain, double left_weight,
                                     std::span<const char> chosen, Split& best) const {
@@ -196,13 +262,14 @@ void ScanSplitter<S>::accept_subset(double score, double gain, double left_weigh
     best.score = score;
     best.gain = gain;
     best.threshold = 0;
-    const double share = left_weight / scan_.known_weight();
+    const double share = left_weight / weight_;
     best.share = {share, 1 - share};
+    best.missing_branch = missing_at_ == none ? -1 : chosen[missing_at_] ? 0 : 1;
     // Declared categories that do not occur in the node go to the second branch.
     const auto n_declared = static_cast<std::size_t>(dataset_.features[feature_].n_categories);
     best.category_branch.assign(n_declared, 1);
     for (std::size_t k = 0; k < chosen.size(); ++k) {
-        if (chosen[k]) best.category_branch[categories_[k].code] = 0;
+        if (chosen[k] && k != missing_at_) best.category_branch[categories_[k].code] = 0;
     }
 }
 
@@ -231,9 +298,11 @@ void ScanSplitter<S>::branch_on_all(Split& best) {
     best.gain = gain;
     best.threshold = 0;
     best.category_branch.assign(n_declared, -1);
+    best.missing_branch = missing_at_ == none ? -1 : static_cast<std::int32_t>(missing_at_);
     best.share.clear();
     for (std::uint32_t k = 0; k < categories_.size(); ++k) {
-        best.category_branch[categories_[k].code] = static_cast<std::int32_t>(k);
+        const auto code = categories_[k].code;
+        if (code < n_declared) best.category_branch[code] = static_cast<std::int32_t>(k);
         best.share.push_back(scan_.value_weight(k) / known);
     }
 }

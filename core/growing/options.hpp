@@ -70,6 +70,19 @@ struct Names<NominalTests> {
         {"nary", NominalTests::nary}};
 };
 
+/// Where rows go whose value is missing at a test.
+enum class Missing : std::uint8_t {
+    learn,   // as "branch" where they differ from other rows, else as "divide"
+    branch,  // down the branch that makes the test better
+    divide,  // down every branch, in part (CLUS)
+};
+
+template <>
+struct Names<Missing> {
+    static constexpr std::pair<const char*, Missing> values[] = {
+        {"learn", Missing::learn}, {"branch", Missing::branch}, {"divide", Missing::divide}};
+};
+
 /// Which implementation grows the tree; see engine.hpp.
 enum class Engine : std::uint8_t {
     automatic,   // the fastest that supports the options and the data
@@ -90,10 +103,11 @@ struct Names<Engine> {
 /// Which tests are allowed and how they are scored.
 struct SplitRules {
     double min_weight = 0;        // per branch
-    double min_samples_leaf = 1;  // rows per branch; rows with a missing value count in parts
+    double min_samples_leaf = 1;  // rows per branch; divided rows count in parts
     bool midpoint = true;  // thresholds halfway between two values, or at the smaller of them
     bool random_thresholds = false;  // one random test per feature instead of all
     NominalTests nominal_tests = NominalTests::subset;
+    Missing missing = Missing::learn;
     bool c45 = false;         // C4.5: see ScanSplitter::numeric_rows() and choose_by_ratio()
     bool gain_ratio = false;  // divide scores by the split information
     bool mean_score = false;  // divide scores by the weight of the node (CLUS)
@@ -117,7 +131,7 @@ struct GrowOptions {
     SplitRules rules;
     Engine engine = Engine::automatic;
     std::int64_t max_depth = -1;   // tests on a path; negative: no limit
-    double min_samples_split = 2;  // rows; rows with a missing value count in parts
+    double min_samples_split = 2;  // rows; divided rows count in parts
     double min_gain = 0;           // smallest gain of a test: weight times decrease in impurity
     std::size_t max_features = 0;  // features searched per node; 0: all
     bool redraw = false;           // draw further features until one splits the node

@@ -140,13 +140,14 @@ FeatureOrder KeptOrders::order_of(std::uint32_t feature) const {
     return order(static_cast<std::size_t>(found - lists_.begin()));
 }
 
-KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, bool store_all,
-                               unsigned n_threads, StopSignal& signal) {
+KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows,
+                               const SplitRules& rules, unsigned n_threads, StopSignal& signal) {
     const std::size_t n_features = dataset.features.size();
     // A place of its own for each feature, as large as it may be: no copies, and no thread waits.
     // Memory of places that stay empty is never written.
     std::vector<List> lists(n_features, List{});
     KeptOrders orders;
+    orders.learns_ = rules.missing != Missing::divide;
     for (std::size_t f = 0; f < n_features; ++f) {
         const Feature& feature = dataset.features[f];
         const bool sparse = feature.kind == FeatureKind::sparse;
@@ -160,12 +161,12 @@ KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows, boo
         signal.check();
         auto& sorter = sorters[thread];
         if (sorter == nullptr) {
-            sorter = std::make_unique<SortedOrders>(dataset, store_all);
+            sorter = std::make_unique<SortedOrders>(dataset, rules.clus);
             sorter->reset(rows);
         }
         const auto feature = static_cast<std::uint32_t>(f);
         const FeatureOrder order = sorter->order_of(feature);
-        if (order.constant(dataset.features[f].kind, rows.size())) return;
+        if (order.constant(dataset.features[f].kind, rows.size(), orders.learns_)) return;
         lists[f] = {feature, static_cast<std::uint32_t>(order.stored.size()),
                     static_cast<std::uint32_t>(order.missing.size()), lists[f].begin};
         auto* end = std::ranges::copy(order.stored, orders.items_.get() + lists[f].begin).out;
@@ -226,7 +227,7 @@ void KeptOrders::hand_down_to(const Dataset& dataset, const Child* children) con
     for (std::size_t c = 0; c < n_children; ++c) {
         // One item more: an item is written before it is known whether it stays.
         const std::size_t capacity = std::min(n_items_, children[c].size * lists_.size()) + 1;
-        children[c].orders->clear(lists_.size(), capacity);
+        children[c].orders->clear(lists_.size(), capacity, learns_);
         out[c] = children[c].orders->items_.get();
         entry[c] = children[c].entry.data();
     }
@@ -265,7 +266,7 @@ void KeptOrders::share_out(const Dataset& dataset, const Child* children, unsign
             place[k + 1] = place[k] + std::min(n_items, children[c].size) + 1;
         }
         KeptOrders& orders = *children[c].orders;
-        orders.clear(lists_.size(), place.back());
+        orders.clear(lists_.size(), place.back(), learns_);
         orders.n_items_ = place.back();
         entry[c] = children[c].entry.data();
         for (std::size_t k = 0; k < lists_.size(); ++k) {
@@ -287,8 +288,9 @@ void KeptOrders::share_out(const Dataset& dataset, const Child* children, unsign
     }
 }
 
-void KeptOrders::clear(std::size_t n_lists, std::size_t n_items) {
+void KeptOrders::clear(std::size_t n_lists, std::size_t n_items, bool learns) {
     *this = {};
+    learns_ = learns;
     lists_.reserve(n_lists);
     items_ = std::make_unique_for_overwrite<RankedEntry[]>(n_items);
 }
@@ -298,7 +300,7 @@ bool KeptOrders::add_list(const Dataset& dataset, std::uint32_t feature, std::si
                           std::span<const RankedEntry> stored,
                           std::span<const RankedEntry> missing) {
     const FeatureOrder order{stored, missing};
-    if (order.constant(dataset.features[feature].kind, n_entries)) return false;
+    if (order.constant(dataset.features[feature].kind, n_entries, learns_)) return false;
     lists_.push_back({feature, static_cast<std::uint32_t>(stored.size()),
                       static_cast<std::uint32_t>(missing.size()),
                       static_cast<std::size_t>(stored.data() - items_.get())});

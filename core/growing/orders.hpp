@@ -9,6 +9,7 @@
 
 #include "data/dataset.hpp"
 #include "data/targets.hpp"
+#include "growing/options.hpp"
 #include "growing/sorting.hpp"
 
 namespace ramify {
@@ -19,8 +20,10 @@ struct FeatureOrder {
     std::span<const RankedEntry> stored;   // by rank, then entry
     std::span<const RankedEntry> missing;  // by entry
 
-    /// Whether all entries without a missing value have the same value.
-    bool constant(FeatureKind kind, std::size_t n_entries) const {
+    /// Whether all entries without a missing value have the same value. `learns`: a test of which
+    /// values are missing is a test too.
+    bool constant(FeatureKind kind, std::size_t n_entries, bool learns) const {
+        if (learns && !missing.empty()) return missing.size() == n_entries;
         if (stored.empty()) return true;
         const bool others =
             kind != FeatureKind::dense && stored.size() + missing.size() < n_entries;
@@ -34,8 +37,9 @@ struct FeatureOrder {
 class KeptOrders {
   public:
     KeptOrders() = default;
-    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows, bool store_all,
-                              unsigned n_threads, StopSignal& signal);
+    /// The rules say whether the most frequent category is listed too, and what is constant.
+    static KeptOrders of_root(const Dataset& dataset, const NodeRows& rows,
+                              const SplitRules& rules, unsigned n_threads, StopSignal& signal);
     /// A child of the node. entry[e]: the number of parent entry e in the child, or no_entry.
     struct Child {
         std::span<const std::uint32_t> entry;
@@ -76,10 +80,11 @@ class KeptOrders {
     template <std::size_t n_children>
     void divide(const List& list, const Entries<n_children>& entry, Ends<n_children>& out,
                 std::array<std::uint32_t, n_children>& n_stored) const;
-    void clear(std::size_t n_lists, std::size_t n_items);
+    void clear(std::size_t n_lists, std::size_t n_items, bool learns);
     bool add_list(const Dataset& dataset, std::uint32_t feature, std::size_t n_entries,
                   std::span<const RankedEntry> stored, std::span<const RankedEntry> missing);
 
+    bool learns_ = false;  // see FeatureOrder::constant
     std::vector<List> lists_;
     std::unique_ptr<RankedEntry[]> items_;
     std::size_t n_items_ = 0;

@@ -10,24 +10,26 @@ void Partition::assign(const NodeRows& rows, const Split& split, FeatureOrder or
     entries_.resize(std::max(entries_.size(), n_branches()));
     const Feature& feature = dataset_.features[static_cast<std::size_t>(split.feature)];
     const std::size_t n = rows.size();
+    const std::int32_t missing = split.missing_branch;
     branch_.resize(n);
     if (feature.kind == FeatureKind::nominal) {
         for (std::size_t e = 0; e < n; ++e) {
             const auto code = feature.codes[rows.row[e]];
-            branch_[e] = code < 0 ? -1 : split.category_branch[static_cast<std::size_t>(code)];
+            branch_[e] =
+                code < 0 ? missing : split.category_branch[static_cast<std::size_t>(code)];
         }
         return;
     }
     if (feature.kind == FeatureKind::dense) {
         for (std::size_t e = 0; e < n; ++e) {
             const auto rank = feature.ranks[rows.row[e]];
-            branch_[e] = rank == missing_rank ? -1 : rank > split.upper_rank;
+            branch_[e] = rank == missing_rank ? missing : rank > split.upper_rank;
         }
         return;
     }
     std::ranges::fill(branch_, feature.zero_rank > split.upper_rank);
     for (const auto& item : order.stored) branch_[item.entry] = item.rank > split.upper_rank;
-    for (const auto& item : order.missing) branch_[item.entry] = -1;
+    for (const auto& item : order.missing) branch_[item.entry] = missing;
 }
 
 void Partition::take_rows(std::size_t branch, NodeRows& child) {

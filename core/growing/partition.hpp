@@ -12,8 +12,8 @@
 
 namespace ramify {
 
-/// Divides one node after the other, reusing its arrays. A row whose value is missing goes down
-/// every branch in part.
+/// Divides one node after the other, reusing its arrays. A row whose value is missing takes the
+/// branch of the split or, if it has none, every branch in part.
 class Partition {
   public:
     explicit Partition(const Dataset& dataset) : dataset_(dataset) {}
@@ -33,7 +33,7 @@ class Partition {
     const Dataset& dataset_;
     const NodeRows* rows_ = nullptr;
     const Split* split_ = nullptr;
-    std::vector<std::int32_t> branch_;  // per row; -1: missing value
+    std::vector<std::int32_t> branch_;  // per row; -1: all
     std::vector<std::uint32_t> above_;
     std::vector<std::vector<std::uint32_t>> entries_;  // per branch
 };

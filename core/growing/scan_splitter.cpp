@@ -18,7 +18,9 @@ void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     beat_ = rejected;
     scan_.reset(rows, labels);
     scan_.begin({});
-    node_impurity_ = scan_.known_impurity() * rules_.score_factor;
+    node_weight_ = scan_.known_weight();
+    node_mass_ = scan_.known_impurity();
+    node_impurity_ = node_mass_ * rules_.score_factor;
     scoring_.begin_node(node_impurity_);
 }
 
@@ -45,9 +47,9 @@ bool ScanSplitter<S>::may_divide_here(double left_rows) const {
 }
 
 template <Scan S>
-void ScanSplitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
+bool ScanSplitter<S>::consider(double score, double gain, double left_weight, std::uint32_t upper,
                                std::uint32_t lower, Split& best) const {
-    if (score == rejected || !scoring_.tolerance().better(score, best.score)) return;
+    if (score == rejected || !scoring_.tolerance().better(score, best.score)) return false;
     best.feature = static_cast<std::int32_t>(feature_);
     best.score = score;
     best.gain = gain;
@@ -56,8 +58,10 @@ void ScanSplitter<S>::consider(double score, double gain, double left_weight, st
     const auto& values = dataset_.features[feature_].values;
     best.threshold = threshold_between(values[upper], values[lower], rules_.midpoint);
     best.category_branch.clear();
-    const double share = left_weight / scan_.known_weight();
+    best.missing_branch = -1;
+    const double share = left_weight / weight_;
     best.share = {share, 1 - share};
+    return true;
 }
 
 /// From the largest value down; `next_rank` follows the last of `stored` (missing_rank: nothing).
@@ -123,15 +127,21 @@ template <Scan S>
 void ScanSplitter<S>::search_numeric(std::uint32_t feature_index, const FeatureOrder& order,
                                      SplitMix& random, Split& best) {
     const Feature& feature = dataset_.features[feature_index];
-    if (order.constant(feature.kind, rows_->size())) return;
+    if (order.constant(feature.kind, rows_->size(), learns())) return;
     feature_ = feature_index;
-    if (!count_known(order.missing)) return;
-    scan_.begin(missing_);
+    const bool enough = count_known(order.missing);
+    begun_ = false;
+    if (learns_from(order)) {
+        learn_numeric(feature, order, random, best);
+        return;
+    }
+    if (!enough || order.constant(feature.kind, rows_->size(), false)) return;
+    if (!begun_) scan_.begin(missing_);
     if (!worth_scanning()) return;
     const bool has_zeros = feature.kind == FeatureKind::sparse && order.stored.size() < n_known_;
     side_rows_ = scoring_.min_rows();
     if (rules_.random_thresholds) {
-        try_random(feature, order, feature.zero_rank, has_zeros, random, best);
+        try_random(feature, order, has_zeros, random, best);
         return;
     }
     side_rows_ = scoring_.min_rows_of(feature, known_rows_, n_classes_);
@@ -160,14 +170,13 @@ void ScanSplitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& o
 
 /// One threshold, uniform between the smallest and the largest value in the node.
 template <Scan S>
-void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& order,
-                                 std::uint32_t zero_rank, bool has_zeros, SplitMix& random,
-                                 Split& best) {
+typename ScanSplitter<S>::RandomThreshold ScanSplitter<S>::move_at_random(
+    const Feature& feature, const FeatureOrder& order, bool has_zeros, SplitMix& random) {
     std::uint32_t top = order.stored.front().rank;
     std::uint32_t bottom = order.stored.back().rank;
     if (has_zeros) {
-        top = std::min(top, zero_rank);
-        bottom = std::max(bottom, zero_rank);
+        top = std::min(top, feature.zero_rank);
+        bottom = std::max(bottom, feature.zero_rank);
     }
     const double low = feature.values[bottom];
     const double high = feature.values[top];
@@ -176,33 +185,38 @@ void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& ord
     const double drawn = low * (1 - u) + high * u;
     const double threshold = drawn < high ? std::max(drawn, low) : low;
 
-    std::uint32_t upper = top;
-    std::uint32_t lower = bottom;
-    double moved_rows = 0;
-    const bool zeros_left = has_zeros && 0.0 > threshold;
+    RandomThreshold found{threshold, top, bottom, has_zeros && 0.0 > threshold, 0};
     const auto widen = [&](std::uint32_t rank, bool left) {
         if (left)
-            upper = std::max(upper, rank);
+            found.upper = std::max(found.upper, rank);
         else
-            lower = std::min(lower, rank);
+            found.lower = std::min(found.lower, rank);
     };
-    if (has_zeros) widen(zero_rank, zeros_left);
+    if (has_zeros) widen(feature.zero_rank, found.upward);
     for (const auto& item : order.stored) {
         const bool left = feature.values[item.rank] > threshold;
         widen(item.rank, left);
         // If the zeros are on the left, the right side moves: zeros are never visited.
-        if (left != zeros_left) {
+        if (left != found.upward) {
             scan_.move(item.entry);
-            moved_rows += rows_->part[item.entry];
+            found.moved_rows += rows_->part[item.entry];
         }
     }
-    if (!may_divide_here(moved_rows)) return;
-    const double score = scoring_.score(scan_.gain(), scan_.left_weight());
-    if (score == rejected || !scoring_.tolerance().better(score, best.score)) return;
+    return found;
+}
+
+template <Scan S>
+void ScanSplitter<S>::try_random(const Feature& feature, const FeatureOrder& order, bool has_zeros,
+                                 SplitMix& random, Split& best) {
+    const auto drawn = move_at_random(feature, order, has_zeros, random);
+    if (!may_divide_here(drawn.moved_rows)) return;
     const double moved = scan_.left_weight();
-    consider(score, scan_.gain(), zeros_left ? scan_.known_weight() - moved : moved, upper, lower,
-             best);
-    best.threshold = threshold;
+    const double gain = scan_.gain();
+    const double left = drawn.upward ? scan_.known_weight() - moved : moved;
+    const double score = scoring_.score(gain, moved);
+    if (consider(score, gain, left, drawn.upper, drawn.lower, best)) {
+        best.threshold = drawn.threshold;
+    }
 }
 
 #define RAMIFY_SPLITTER(SCAN) template class ScanSplitter<SCAN>;

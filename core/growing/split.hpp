@@ -20,8 +20,9 @@ struct Split {
     std::uint32_t lower_rank = 0;  // numeric: rank of the largest value at or below it
     double threshold = 0;          // numeric
     std::vector<std::int32_t> category_branch;  // nominal: branch per category; -1: none
+    std::int32_t missing_branch = -1;  // of rows with a missing value; -1: no such row, or divided
     std::vector<double>
-        share;  // per branch: its share of the weight of rows without missing value
+        share;  // per branch: its part of the weight, without rows that are divided
 };
 
 /// The threshold of a numeric test between two distinct values of its feature.

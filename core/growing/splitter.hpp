@@ -44,11 +44,14 @@ class Splitter {
     double node_impurity() const { return node_impurity_; }
     /// Features without a score above this may be skipped.
     void set_beat(double score) { beat_ = score; }
+    /// Whether rows with a missing value of the next feature may differ from others by nature.
+    void set_may_learn(bool may) { may_learn_ = may; }
 
   protected:
     Scoring scoring_;
     double node_impurity_ = 0;
     double beat_ = rejected;
+    bool may_learn_ = true;
 
   private:
     Needs needs_;

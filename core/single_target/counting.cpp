@@ -7,6 +7,7 @@
 
 #include "common/simd.hpp"
 #include "common/tolerance.hpp"
+#include "growing/scoring.hpp"
 
 namespace ramify {
 
@@ -19,16 +20,19 @@ double parted(double positive, double weight, double other_positive, double othe
     return positive * positive / weight + other_positive * other_positive / other_weight;
 }
 
-/// Whether p^2 / w + (P - p)^2 / (W - w) > needed for any of the sums w and p.
+/// Whether p^2 / w + (P - p)^2 / (W - w) > needed for any of the sums w and p, to which the same
+/// weight is added before.
 RAMIFY_ANY_WIDTH
 bool any_exceeds(const double* weight, const double* positive, std::size_t n, double W, double P,
-                 double needed) {
+                 double needed, double weight_before, double positive_before) {
     std::uint64_t found = 0;
     for (std::size_t k = 0; k < n; ++k) {
-        const double rest = W - weight[k];
-        const double other = P - positive[k];
-        const double parts = positive[k] * positive[k] * rest + other * other * weight[k];
-        found |= static_cast<std::uint64_t>(parts > needed * (weight[k] * rest));
+        const double w = weight[k] + weight_before;
+        const double p = positive[k] + positive_before;
+        const double rest = W - w;
+        const double other = P - p;
+        const double parts = p * p * rest + other * other * w;
+        found |= static_cast<std::uint64_t>(parts > needed * (w * rest));
     }
     return found != 0;
 }
@@ -93,6 +97,10 @@ void CountingSearch::divide(const Node& node, const Test& test,
     } else {
         std::fill_n(is_first.begin(), test.upper + 1, char{1});
     }
+    for (Node& branch : branches) {
+        branch.divided = node.divided;
+        if (test.missing < 0) branch.divided.push_back(static_cast<std::uint32_t>(f));
+    }
     const auto hand = [&](Node& branch, std::size_t e, double share) {
         const auto row = node.rows.row[e];
         branch.add(row, node.rows.weight[e] * share, node.rows.part[e] * share,
@@ -100,7 +108,9 @@ void CountingSearch::divide(const Node& node, const Test& test,
     };
     for (std::size_t e = 0; e < node.rows.size(); ++e) {
         const std::uint32_t code = column[node.rows.row[e]];
-        if (code == missing) {
+        if (code == missing && test.missing >= 0) {
+            hand(branches[static_cast<std::size_t>(test.missing)], e, 1.0);
+        } else if (code == missing) {
             hand(branches[0], e, test.share());
             hand(branches[1], e, 1 - test.share());
         } else {
@@ -116,10 +126,13 @@ Split CountingSearch::as_split(const Node&, const Test& test) const {
     split.score = test.score;
     split.gain = test.gain * shared_.label_weight;
     split.share = {test.share(), 1 - test.share()};
+    split.missing_branch = test.missing;
     if (feature.kind == FeatureKind::nominal) {
         // Declared categories that do not occur in the node go to the second branch.
         split.category_branch.assign(static_cast<std::size_t>(feature.n_categories), 1);
         for (const auto code : test.categories) split.category_branch[code] = 0;
+    } else if (test.lower == feature.values.size()) {
+        split.threshold = -std::numeric_limits<double>::infinity();
     } else {
         split.threshold = threshold_between(feature.values[test.upper], feature.values[test.lower],
                                             shared_.rules.midpoint);
@@ -216,14 +229,37 @@ const Profile& CountingSearch::profile(const View& view, std::uint32_t feature) 
 
 Found CountingSearch::search(const View& view, std::uint32_t feature, double beat, Test& found) {
     const Profile& sums = profile(view, feature);
-    const Known known = known_rows(view, view.sums - sums.missing);
+    const bool learns = learns_from(view, feature, sums.missing);
+    const Known known = known_rows(view, learns ? view.sums : view.sums - sums.missing);
     found.feature = static_cast<std::int32_t>(feature);
     found.score = 0;
-    found.known = known.sums.weight;
+    found.whole = known.sums.weight;
+    found.missing = -1;
     found.categories.clear();
-    return shared_.dataset.features[feature].kind == FeatureKind::nominal
-               ? choose_categories(known, sums, view.tolerance, found)
-               : scan_values(known, sums, beat, view.tolerance, found);
+    const bool nominal = shared_.dataset.features[feature].kind == FeatureKind::nominal;
+    const Found result = nominal  ? choose_categories(known, sums, view.tolerance, learns, found)
+                         : learns ? scan_both(known, sums, beat, view.tolerance, found)
+                                  : scan_values(known, sums, beat, view.tolerance, found);
+    // Below, there may be evidence for a test whether the value is missing.
+    const bool may_learn = shared_.rules.missing != Missing::divide && sums.missing.rows > 0;
+    return result == Found::constant && may_learn ? Found::nothing : result;
+}
+
+/// See ScanSplitter::learns_from().
+bool CountingSearch::learns_from(const View& view, std::uint32_t feature,
+                                 const Sums& missing) const {
+    const Missing rule = shared_.rules.missing;
+    if (rule == Missing::divide || missing.rows <= 0) return false;
+    if (rule == Missing::branch) return true;
+    const auto& divided = view.node.divided;
+    if (std::ranges::find(divided, feature) != divided.end()) return false;
+    const Sums& all = view.sums;
+    const Sums known = all - missing;
+    if (known.weight <= 0) return false;
+    const double part = all.positive * all.positive / all.weight;
+    const double gain =
+        parted(missing.positive, missing.weight, known.positive, known.weight) - part;
+    return is_evidence(gain, all.positive - part, all.rows);
 }
 
 CountingSearch::Known CountingSearch::known_rows(const View& view, const Sums& sums) const {
@@ -264,8 +300,8 @@ Found CountingSearch::scan_values(const Known& known, const Profile& profile, do
     while (first < last && rows[first] < min_rows_) ++first;
     while (last > first && known.sums.rows - rows[last - 1] < min_rows_) --last;
     if (!any_exceeds(profile.weight.data() + first, profile.positive.data() + first, last - first,
-                     known.sums.weight, known.sums.positive,
-                     known.part + gain_above(known, beat))) {
+                     known.sums.weight, known.sums.positive, known.part + gain_above(known, beat),
+                     0, 0)) {
         return Found::nothing;
     }
     for (std::size_t k = first; k < last; ++k) {
@@ -291,6 +327,62 @@ Found CountingSearch::scan_values(const Known& known, const Profile& profile, do
     return found.score > 0 ? Found::test : Found::nothing;
 }
 
+/// Whether a test with this first branch is better than the one found; if so, takes its gain.
+bool CountingSearch::improves(const Known& known, const Sums& left, double tolerance,
+                              Test& found) const {
+    if (!large_enough(known, left)) return false;
+    const Sums rest = known.sums - left;
+    const double gain =
+        parted(left.positive, left.weight, rest.positive, rest.weight) - known.part;
+    if (!(gain > gain_above(known, found.score + tolerance)) ||
+        gain > known.impurity * (1 + 1e-6)) {
+        return false;
+    }
+    found.score = gain * scale_;
+    found.gain = gain;
+    return true;
+}
+
+/// As scan_values(), with the missing values on either side, and last, whether the value is
+/// missing; see ScanSplitter::learn_numeric().
+Found CountingSearch::scan_both(const Known& known, const Profile& profile, double beat,
+                                double tolerance, Test& found) const {
+    const double* rows = profile.rows.empty() ? profile.weight.data() : profile.rows.data();
+    const Sums& missing = profile.missing;
+    std::size_t first = 0;
+    std::size_t end = profile.size;
+    while (first < end && rows[first] <= 0) ++first;
+    if (first == end) return Found::constant;
+    while (end - first > 1 && rows[end - 2] >= rows[profile.size - 1]) --end;
+    const auto exceeds = [&](const Sums& before) {
+        return any_exceeds(profile.weight.data() + first, profile.positive.data() + first,
+                           end - first, known.sums.weight, known.sums.positive,
+                           known.part + gain_above(known, beat), before.weight, before.positive);
+    };
+    if (!exceeds({}) && !exceeds(missing)) return Found::nothing;
+    const Sums all = profile.sums(end - 1);
+    for (std::size_t k = first; k + 1 < end; ++k) {
+        const Sums left = profile.sums(k);
+        const std::int32_t larger = reaches(2 * left.weight, all.weight) ? 0 : 1;
+        for (const std::int32_t branch : {larger, 1 - larger}) {
+            const Sums with = branch == 0 ? left + missing : left;
+            if (!improves(known, with, tolerance, found)) continue;
+            std::size_t next = k + 1;
+            while (next + 1 < end && profile.weight[next] <= left.weight) ++next;
+            found.upper = profile.code(k);
+            found.lower = profile.code(next);
+            found.place(branch, with.weight);
+        }
+    }
+    if (improves(known, all, tolerance, found)) {
+        const auto f = static_cast<std::size_t>(found.feature);
+        found.lower = shared_.codes.n_values[f];
+        found.upper = found.lower - 1;
+        found.place(1, all.weight);
+    }
+    return found.score > 0 ? Found::test : Found::nothing;
+}
+
 void CountingSearch::list_categories(const Profile& profile) {
     categories_.clear();
     Sums before;
@@ -303,23 +395,26 @@ void CountingSearch::list_categories(const Profile& profile) {
 
 /// Greedy forward selection: adds the category that helps most as long as one helps.
 Found CountingSearch::choose_categories(const Known& known, const Profile& profile,
-                                        double tolerance, Test& found) {
+                                        double tolerance, bool learns, Test& found) {
     list_categories(profile);
+    if (learns) categories_.push_back({0, profile.missing, false, true});
     if (categories_.size() < 2) return Found::constant;
     const auto& feature = shared_.dataset.features[static_cast<std::size_t>(found.feature)];
     // Two declared categories make one test, "is it the first?".
-    const bool pair = feature.n_categories == 2;
+    const bool pair = feature.n_categories == 2 && !learns;
     const bool single = pair || shared_.rules.nominal_tests == NominalTests::single;
+    const std::int32_t n_rounds = (single ? 1 : feature.n_categories - 1) + learns;
     Sums left;
-    for (std::int32_t round = 0; round < (single ? 1 : feature.n_categories - 1); ++round) {
+    for (std::int32_t round = 0; round < n_rounds; ++round) {
         Category* pick = best_category(known, left, tolerance, pair, found);
         if (pick == nullptr) break;
         pick->chosen = true;
         left = left + pick->sums;
     }
     found.left = left.weight;
+    if (learns) found.missing = categories_.back().chosen ? 0 : 1;
     for (const auto& category : categories_) {
-        if (category.chosen) found.categories.push_back(category.code);
+        if (category.chosen && !category.missing) found.categories.push_back(category.code);
     }
     return found.score > 0 ? Found::test : Found::nothing;
 }
@@ -330,19 +425,18 @@ CountingSearch::Category* CountingSearch::best_category(const Known& known, cons
     Category* best = nullptr;
     for (std::size_t k = 0; k < (pair ? 1 : categories_.size()); ++k) {
         Category& category = categories_[k];
-        const Sums with = left + category.sums;
-        if (category.chosen || !large_enough(known, with)) continue;
-        const Sums rest = known.sums - with;
-        const double gain =
-            parted(with.positive, with.weight, rest.positive, rest.weight) - known.part;
-        if (gain > gain_above(known, found.score + tolerance) &&
-            gain <= known.impurity * (1 + 1e-6)) {
-            found.gain = gain;
-            found.score = gain * scale_;
-            best = &category;
-        }
+        if (category.chosen || !may_join(category)) continue;
+        if (improves(known, left + category.sums, tolerance, found)) best = &category;
     }
     return best;
+}
+
+/// Of single categories, one may be chosen, and missing values or not.
+bool CountingSearch::may_join(const Category& category) const {
+    if (shared_.rules.nominal_tests != NominalTests::single) return true;
+    return std::ranges::none_of(categories_, [&](const Category& other) {
+        return other.chosen && other.missing == category.missing;
+    });
 }
 
 template Tree grow_single_target<CountingSearch>(const Dataset&, const Targets&, const NodeRows&,

@@ -41,7 +41,8 @@ class CountingSearch {
     struct Node {
         NodeRows rows;
         Sums sums;
-        bool whole = true;  // every row has weight 1 and is not divided
+        bool whole = true;                   // every row has weight 1 and is not divided
+        std::vector<std::uint32_t> divided;  // see Pending
         Summary summary;
 
         void add(std::uint32_t row, double weight, double part, bool positive);
@@ -56,12 +57,19 @@ class CountingSearch {
         double score = 0;
         double gain = 0;                        // of a label of weight 1
         double left = 0;                        // weight of the first branch
-        double known = 0;                       // weight of the rows without a missing value
+        double whole = 0;                       // weight of the rows that are not divided
+        std::int32_t missing = -1;              // the branch of missing values; -1: divided
         std::uint32_t upper = 0;                // numeric: the last rank of the first branch,
-        std::uint32_t lower = 0;                // and the first of the second
+        std::uint32_t lower = 0;                // and the first of the second or, if the second
+                                                // has missing values only, the number of ranks
         std::vector<std::uint32_t> categories;  // nominal: those of the first branch
 
-        double share() const { return left / known; }
+        double share() const { return left / whole; }
+        /// Sends the missing values to a branch.
+        void place(std::int32_t branch, double left_weight) {
+            missing = branch;
+            left = left_weight;
+        }
     };
 
     /// A node prepared for the search.
@@ -114,6 +122,7 @@ class CountingSearch {
         std::uint32_t code;
         Sums sums;
         bool chosen = false;
+        bool missing = false;  // stands for missing values
     };
 
     template <typename Cell>
@@ -123,6 +132,7 @@ class CountingSearch {
     template <typename Cell>
     const Profile& count(const View& view, std::uint32_t feature);
     const Profile& profile(const View& view, std::uint32_t feature);
+    bool learns_from(const View& view, std::uint32_t feature, const Sums& missing) const;
     Known known_rows(const View& view, const Sums& sums) const;
     bool large_enough(const Known& known, const Sums& left) const;
     /// The gain above which a test exceeds this score.
@@ -131,11 +141,15 @@ class CountingSearch {
     }
     Found scan_values(const Known& known, const Profile& profile, double beat, double tolerance,
                       Test& found) const;
+    Found scan_both(const Known& known, const Profile& profile, double beat, double tolerance,
+                    Test& found) const;
+    bool improves(const Known& known, const Sums& left, double tolerance, Test& found) const;
     Found choose_categories(const Known& known, const Profile& profile, double tolerance,
-                            Test& found);
+                            bool learns, Test& found);
     void list_categories(const Profile& profile);
     Category* best_category(const Known& known, const Sums& left, double tolerance, bool pair,
                             Test& found);
+    bool may_join(const Category& category) const;
 
     const Shared& shared_;
     double scale_;  // from a gain to a score

@@ -1,5 +1,9 @@
 #include "tree/builder.hpp"
 
+#include <algorithm>
+
+#include "common/tolerance.hpp"
+
 namespace ramify {
 
 namespace {
@@ -18,6 +22,13 @@ void append_slice(std::vector<std::int64_t>& to_indptr, std::vector<T>& to,
     to_indptr.push_back(static_cast<std::int64_t>(to.size()));
     append(to, from, static_cast<std::size_t>(from_indptr[node]),
            static_cast<std::size_t>(from_indptr[node + 1]));
+}
+
+/// The largest branch; the first of ties.
+std::size_t largest_branch(const std::vector<double>& share) {
+    const double most = *std::ranges::max_element(share);
+    const auto first = std::ranges::find_if(share, [&](double s) { return reaches(s, most); });
+    return static_cast<std::size_t>(first - share.begin());
 }
 
 /// A small tree may have been grown on many rows: memory reserved but not used is released.
@@ -75,13 +86,20 @@ std::int32_t TreeBuilder::add_node(Place place, double weight, std::size_t n_sam
     return id;
 }
 
-void TreeBuilder::set_split(std::int32_t node, const Split& split, double factor) {
+void TreeBuilder::set_split(std::int32_t node, const Split& split, double factor, bool divides) {
     const auto i = static_cast<std::size_t>(node);
     tree_.feature[i] = split.feature;
     tree_.threshold[i] = split.threshold;
     tree_.gain[i] = split.gain * factor;
     tree_.child.insert(tree_.child.end(), split.share.size(), -1);
-    append(tree_.share, split.share, 0, split.share.size());
+    if (divides && split.missing_branch < 0) {
+        append(tree_.share, split.share, 0, split.share.size());
+    } else {
+        const auto whole = split.missing_branch < 0
+                               ? largest_branch(split.share)
+                               : static_cast<std::size_t>(split.missing_branch);
+        for (std::size_t b = 0; b < split.share.size(); ++b) tree_.share.push_back(b == whole);
+    }
     append(tree_.category_branch, split.category_branch, 0, split.category_branch.size());
 }
 

@@ -27,7 +27,9 @@ class TreeBuilder {
     /// Reserves memory for the values of leaves, whose arrays are by far the longest.
     void expect_values(std::size_t n);
     std::int32_t add_node(Place place, double weight, std::size_t n_samples);
-    void set_split(std::int32_t node, const Split& split, double factor);
+    /// `divides`: whether rows with a missing value take all branches if the split has none for
+    /// them. If not, they take the largest.
+    void set_split(std::int32_t node, const Split& split, double factor, bool divides);
     void set_impurity(std::int32_t node, double impurity, double weight);
     /// Stores shares of the weight per label. Must be called before another node is added.
     void set_values(std::int32_t node, std::span<const LabelSum> sums, double weight);

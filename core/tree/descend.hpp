@@ -1,6 +1,7 @@
 // The way of a row through a tree.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -29,12 +30,21 @@ inline std::size_t child_of(const Tree& tree, std::size_t node, std::int32_t bra
         tree.child[static_cast<std::size_t>(tree.child_indptr[node] + branch)]);
 }
 
-/// Follows tests from `node` to a leaf, or to a test whose value is missing.
+/// The branch that all rows with a missing value take at an inner node, or -1 if they are divided.
+inline std::int32_t branch_of_missing(const Tree& tree, std::size_t node) {
+    const auto begin = tree.share.begin() + tree.child_indptr[node];
+    const auto end = tree.share.begin() + tree.child_indptr[node + 1];
+    const auto whole = std::find(begin, end, 1.0);
+    return whole == end ? -1 : static_cast<std::int32_t>(whole - begin);
+}
+
+/// Follows tests from `node` to a leaf, or to a test that divides the row.
 template <typename Rows>
 std::size_t descend(const Tree& tree, std::size_t node, const Rows& row) {
     while (tree.feature[node] >= 0) {
-        const auto branch = branch_of(tree, node, row);
-        if (branch == missing_branch) break;
+        auto branch = branch_of(tree, node, row);
+        if (branch == missing_branch) branch = branch_of_missing(tree, node);
+        if (branch < 0) break;
         node = child_of(tree, node, branch);
     }
     return node;

@@ -136,17 +136,21 @@ NodeRows Fork::known_rows_of(std::size_t which, const NodeRows& rows) const {
 
 Fork fork_rows(const Dataset& dataset, const EditedNode& node, const NodeRows& rows) {
     const Feature& feature = dataset.features[static_cast<std::size_t>(node.feature)];
-    Fork fork{{}, std::vector<double>(node.child.size(), 0.0)};
+    const auto whole = std::ranges::find(node.share, 1.0);
+    const bool divides = whole == node.share.end();
+    const auto of_missing = divides ? -1 : static_cast<std::int32_t>(whole - node.share.begin());
+    Fork fork{{}, std::vector<double>(node.child.size(), 0.0), divides};
     fork.branch.reserve(rows.size());
-    double known = 0;
+    double total = 0;
     for (std::size_t e = 0; e < rows.size(); ++e) {
-        const auto branch = branch_of(feature, node, rows.row[e]);
+        const auto known = branch_of(feature, node, rows.row[e]);
+        const auto branch = known < 0 ? of_missing : known;
         fork.branch.push_back(branch);
         if (branch < 0) continue;
         fork.share[static_cast<std::size_t>(branch)] += rows.weight[e];
-        known += rows.weight[e];
+        total += rows.weight[e];
     }
-    for (auto& share : fork.share) share = known > 0 ? share / known : 0;
+    for (auto& share : fork.share) share = total > 0 ? share / total : 0;
     return fork;
 }
 

@@ -44,11 +44,13 @@ class EditedTree {
 
 /// Where the rows of an inner node go.
 struct Fork {
-    std::vector<std::int32_t> branch;  // per entry; -1: missing value, all branches
-    std::vector<double> share;         // per branch: its part of the known weight
+    std::vector<std::int32_t> branch;  // per entry; -1: all branches
+    std::vector<double>
+        share;     // per branch: its part of the weight, without rows that are divided
+    bool divides;  // whether rows with a missing value take all branches
 
     NodeRows rows_of(std::size_t which, const NodeRows& rows) const;
-    /// The same without the rows whose value is missing.
+    /// The same without the rows that are divided.
     NodeRows known_rows_of(std::size_t which, const NodeRows& rows) const;
 };
 

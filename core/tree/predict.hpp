@@ -13,7 +13,7 @@
 
 namespace ramify {
 
-/// How branches are combined where a value is missing; both give the same up to rounding.
+/// How branches are combined where a test divides a row; both give the same up to rounding.
 enum class Mixing : std::uint8_t {
     by_leaf,  // each leaf times the product of the shares on its path
     by_node,  // every node combines the vectors of its branches, bottom up, as CLUS does
@@ -67,7 +67,7 @@ void write_votes(std::span<const Tree* const> trees, const Rows& rows, Mixing mi
                  std::size_t n_labels, std::span<const std::uint8_t> voters, unsigned n_threads,
                  StopSignal& signal, std::span<double> out);
 
-/// The leaf of each row; missing values follow the branch with the largest share.
+/// The leaf of each row; where a test divides it, that of the branch with the largest share.
 template <typename Rows>
 void find_leaves(const Tree& tree, Rows rows, StopSignal& signal, std::span<std::int32_t> leaf);
 

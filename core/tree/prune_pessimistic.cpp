@@ -276,7 +276,7 @@ void Pruner::describe_all(std::int32_t node, const NodeRows& rows) {
             waiting.emplace_back(at.child[b], fork.rows_of(b, here));
         }
         at.gain = std::max(0.0, at.gain + figures_.mass(known));
-        at.share = fork.share;
+        if (fork.divides) at.share = fork.share;
     }
 }
 

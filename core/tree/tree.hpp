@@ -32,7 +32,9 @@ struct Tree {
 
     std::vector<std::int64_t> child_indptr;  // per node + 1
     std::vector<std::int32_t> child;         // the branches' nodes, in branch order
-    std::vector<double> share;               // per branch: part of the known weight that took it
+    // Per branch: the part of a row with a missing value that takes it. Where such rows are
+    // divided, that of the known weight; else 1 for one branch and 0 for the others.
+    std::vector<double> share;
 
     std::vector<std::int64_t> category_indptr;  // per node + 1; empty ranges for numeric tests
     std::vector<std::int32_t> category_branch;  // nominal tests: branch of each code, or -1

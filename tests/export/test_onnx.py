@@ -69,6 +69,7 @@ dtypes = st.sampled_from(["float32", "float64"])
 def test_trees_and_forests(data: st.DataObject, dtype: str, tests: str, n_trees: int) -> None:
     hierarchy, X, rows, Y, nominal = data.draw(problems(dtype))
     shared = {"categorical_features": nominal, "nominal_tests": tests, "random_state": 0}
+    shared["missing"] = data.draw(st.sampled_from(["learn", "branch", "divide"]))
     for model in (
         PCTClassifier(hierarchy, **shared),
         PCTForestClassifier(hierarchy, n_estimators=n_trees, **shared),

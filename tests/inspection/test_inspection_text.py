@@ -43,12 +43,14 @@ def test_text_and_rules_of_the_animals_do_not_change(name):
 
 @given(problems())
 @budget(30)
-def test_inner_nodes_predict_for_rows_with_missing_values(problem):
+def test_inner_nodes_are_the_means_of_their_rows(problem):
     params, X, Y, _ = problem
-    model = PCTClassifier(**params).fit(X, Y)
-    tree = summarise(model).trees[0]
+    divided = PCTClassifier(**params, missing="divide").fit(X, Y)
     nothing = np.full((1, X.shape[1]), np.nan)
-    np.testing.assert_allclose(tree.value(0), model.predict_proba(nothing)[0], atol=1e-12)
+    root = summarise(divided).trees[0].value(0)
+    np.testing.assert_allclose(root, divided.predict_proba(nothing)[0], atol=1e-12)
+    tree = summarise(PCTClassifier(**params).fit(X, Y)).trees[0]
+    np.testing.assert_allclose(tree.value(0), Y.toarray().mean(axis=0), atol=1e-12)
     for node in tree.nodes:
         if not node.is_leaf:
             mean = sum(s * tree.value(c) for s, c in zip(node.shares, node.children, strict=True))
@@ -62,6 +64,28 @@ def test_rows_with_missing_values_are_counted():
     node = summarise(tree).trees[0].nodes[0]
     assert (node.n_samples, node.n_unknown) == (5, 1)
     assert "x0 > 2.5?  5 rows, 1 missing" in export_text(tree)
+
+
+def test_the_branch_of_missing_values_is_named():
+    x = np.arange(12.0)
+    X = np.column_stack([np.where(x < 4, np.nan, x), x % 3])
+    X[4, 1] = np.nan
+    tree = PCTClassifier(max_depth=1).fit(X, ["a" if i < 8 else "b" for i in range(12)])
+    assert "x0 > 7.5?  12 rows\n" in export_text(tree)
+    assert {rule.to_text() for rule in rules(tree)} == {"x0 > 7.5", "x0 ≤ 7.5 or missing"}
+    tree.fit(X, ["a" if i < 8 else "b" for i in range(12)][::-1])
+    assert "x0 > 7.5 or missing?" in export_text(tree) or "x0 is not missing?" in export_text(tree)
+    tree.fit(X, ["a" if i < 4 else "b" for i in range(12)])
+    assert "x0 is not missing?  12 rows\n" in export_text(tree)
+    assert {rule.to_text() for rule in rules(tree)} == {"x0 is not missing", "x0 is missing"}
+    colours = np.where(np.isnan(X[:, :1]), np.nan, x[:, None] % 2)
+    tree = PCTClassifier(max_depth=1, categorical_features=[0])
+    tree.fit(colours, ["a" if i < 4 else "b" for i in range(12)])
+    assert "x0 is missing?  12 rows\n" in export_text(tree)
+    assert {rule.to_text() for rule in rules(tree)} == {"x0 is missing", "x0 is not missing"}
+    tree.fit(colours, ["a" if i < 4 or i % 2 else "b" for i in range(12)])
+    assert "x0 is 0?" in export_text(tree)
+    assert {rule.to_text() for rule in rules(tree)} == {"x0 is 0", "x0 is 1 or missing"}
 
 
 def test_depth_limit_counts_hidden_tests():

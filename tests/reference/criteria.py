@@ -15,6 +15,7 @@ import numpy as np
 import scipy.stats
 
 REJECTED = -math.inf
+EVIDENCE = 2.5  # the least F of a difference between rows with a missing value and others
 
 # Scores are compared with a relative tolerance, so that the engine, which sums in a different
 # order, makes the same decisions. CLUS uses absolute tolerances.
@@ -29,6 +30,7 @@ class Settings:
     thresholds: str = "midpoint"  # "observed"
     nary: bool = False  # nominal tests with a branch per category
     subsets: bool = True  # False: nominal tests of one category against the rest
+    missing: str = "learn"  # "branch", "divide"
     max_depth: int | None = None
     min_samples_split: int = 2
     min_samples_leaf: int = 1
@@ -36,6 +38,11 @@ class Settings:
     min_impurity_decrease: float = 0.0
     f_test: float | None = None
     clus: str | None = None  # follow CLUS, for "hierarchical" or "nominal" targets
+
+    @property
+    def missing_rule(self) -> str:
+        """Where rows with missing values go."""
+        return "divide" if self.clus else self.missing
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,23 @@ class Criterion:
                 total += float(information(shares).sum())
         return total
 
+    def squares(self, part: Part) -> float:
+        """Return the sum of squares about the mean, whatever the criterion."""
+        if self.squared is not None:
+            return self.mass(part)
+        terms = self.label_weights * (part.sums - part.sums * part.sums / part.weight)
+        return float(terms.sum())
+
+    def is_evidence(self, node: Part, missing: Part) -> bool:
+        """Return whether rows with a missing value differ from the others."""
+        known = node - missing
+        freedom = node.n - 2
+        if freedom <= 0 or min(known.n, missing.n) <= 1e-9:
+            return False
+        whole = self.squares(node)
+        removed = whole - self.squares(known) - self.squares(missing)
+        return removed * (freedom + EVIDENCE) > EVIDENCE * whole * (1 + TOLERANCE)
+
     def scale(self, node: Part) -> float:
         """Return the scale of the tolerance within which two scores are ties."""
         # The mass of a pure node is rounding error; nothing may count as an improvement there.
@@ -114,8 +138,8 @@ class Criterion:
     def score(self, known: Part, branches: list[Part], scale: float) -> float:
         """Return the score of a test, or REJECTED.
 
-        `known` sums the entries of the node whose value in the tested column is not missing;
-        the test splits them into `branches`. `scale` is that of the whole node.
+        `known` sums the entries that the test splits into `branches`: all of the node or, if
+        those with a missing value are divided, the others. `scale` is that of the whole node.
         """
         settings = self.settings
         n_large = sum(map(self.is_large_enough, branches))
@@ -164,7 +188,7 @@ class Criterion:
         return REJECTED if score < 1e-6 else score
 
     def ratio(self, node: Part, branches: list[Part], score: float) -> float:
-        """Return C4.5's gain ratio, where the entries with a missing value are one branch."""
+        """Return C4.5's gain ratio, where entries that are divided are one branch."""
         parts = [part.weight / node.weight for part in branches]
         split_information = float(information(np.array([*parts, 1 - sum(parts)])).sum())
         if split_information < 1e-6:

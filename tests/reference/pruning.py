@@ -50,7 +50,7 @@ class Pruning:
     def forks(
         self, node: Node, rows: np.ndarray, weights: np.ndarray
     ) -> tuple[list[tuple[np.ndarray, np.ndarray]], tuple[float, ...]]:
-        """Return the rows of each branch, and the share of the known weight of each branch."""
+        """Return the rows of each branch, and its share of the weight that is not divided."""
         answers = [node.test.branch(x) for x in self.columns[node.test.column].values[rows]]
         known = [
             sum(w for w, a in zip(weights, answers, strict=True) if a == b)
@@ -82,7 +82,8 @@ class Pruning:
             for child, branch in zip(node.children, branches, strict=True)
         ]
         whole = self.leaf(rows, weights)
-        kept = Node(whole.sums, whole.weight, whole.n, node.test, shares, children)
+        of_missing = shares if node.test.missing is None else node.shares
+        kept = Node(whole.sums, whole.weight, whole.n, node.test, of_missing, children)
         largest = children[int(np.argmax(shares))]
         as_leaf = self.as_leaf(rows, weights)
         as_tree = self.expected(kept, rows, weights)

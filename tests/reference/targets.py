@@ -28,6 +28,9 @@ UNKNOWN = 1e-9
 class NumericCriterion(Criterion):
     """The mean over the targets of their weight times their variance, about an origin."""
 
+    def squares(self, part: Part) -> float:
+        return self.mass(part)
+
     def mass(self, part: Part) -> float:
         sums, squares, known = part.sums.reshape(3, -1)
         terms = []
@@ -45,6 +48,9 @@ class NominalCriterion(Criterion):
 
     def __post_init__(self) -> None:
         """Do nothing: weights are those of targets, not of labels."""
+
+    def squares(self, part: Part) -> float:
+        return replace(self, settings=replace(self.settings, criterion="gini")).mass(part)
 
     def mass(self, part: Part) -> float:
         terms = []
@@ -117,7 +123,7 @@ def _grow(
     counts = np.ones(len(moments), dtype=bool)
     total = float(weights.sum())
     training = Training(columns, moments, weights, counts, criterion, total)
-    return grow_node(training, rows, weights[rows], depth=0)
+    return grow_node(training, rows, weights[rows], 0, frozenset())
 
 
 def means(node: Node, n_targets: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -162,7 +163,8 @@ def test_whole_weights_are_repeated_rows(seed: int) -> None:
     rng, X, Y = random_problem(seed, n=30)
     X[rng.random(X.shape) < 0.2] = np.nan
     weights = rng.integers(0, 4, len(Y))
-    limits = Settings(min_weight=3.0, f_test=0.3)
+    # Evidence that missing values tell something comes from rows, whatever their weights.
+    limits = Settings(min_weight=3.0, f_test=0.3, missing="branch")
     once = grow(columns_of(X), Y, limits, sample_weight=weights)
     repeated = np.repeat(np.arange(len(Y)), weights)
     many = grow(columns_of(X[repeated]), Y[repeated], limits)
@@ -176,7 +178,7 @@ def test_whole_weights_are_repeated_rows(seed: int) -> None:
 def test_a_missing_value_goes_both_ways() -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0, np.nan])
     Y = np.array([[1], [0], [0], [0], [1]])
-    tree = grow([Column(x)], Y)
+    tree = grow([Column(x)], Y, Settings(missing="divide"))
     assert (tree.test.threshold, tree.shares) == (1.5, (0.75, 0.25))
     assert [child.weight for child in tree.children] == [3.75, 1.25]
     # The entry of weight 0.75 has a missing value and cannot be split off.
@@ -185,15 +187,63 @@ def test_a_missing_value_goes_both_ways() -> None:
     assert missing == pytest.approx(0.75 * tree.children[0].value[0] + 0.25 * 1.0)
 
 
+def branching(columns: list[Column], y: list[int], **settings: Any) -> Node:
+    return grow(columns, np.array(y)[:, None], Settings(missing="branch", **settings))
+
+
+def test_missing_values_take_the_better_branch() -> None:
+    x = [Column(np.array([1.0, 2.0, 3.0, 4.0, np.nan]))]
+    tree = branching(x, [1, 0, 0, 0, 1])
+    assert (tree.test.threshold, tree.test.missing) == (1.5, 1)
+    assert [child.value.tolist() for child in tree.children] == [[0.0], [1.0]]
+    tree = branching(x, [0, 0, 0, 0, 1])
+    assert (tree.test.threshold, tree.test.missing) == (-np.inf, 1)
+    # In training, no value was missing: the larger branch.
+    tree = branching([Column(np.array([1.0, 2.0, 3.0, 4.0]))], [1, 0, 0, 0])
+    assert (tree.test.threshold, tree.shares) == (1.5, (1.0, 0.0))
+    assert predict(tree, [Column(np.array([np.nan]))]) == 0.0
+
+
+def test_missing_values_are_one_more_category() -> None:
+    column = [Column(np.array([0, 0, 1, 1, 2, np.nan, np.nan]), n_values=3)]
+    y = [0, 0, 1, 1, 0, 1, 1]
+    for settings, values, missing in (
+        ({}, (0, 2), 1),
+        ({"subsets": False}, (0,), 1),
+        ({"nary": True}, (0, 1, 2), 3),
+    ):
+        tree = branching(column, y, **settings)
+        assert (tree.test.values, tree.test.missing) == (values, missing)
+    tree = branching(column, [0, 0, 0, 0, 0, 1, 1])
+    assert (tree.test.values, tree.test.missing) == ((), 0)
+    both = [Column(np.array([0, 0, 1, 1, np.nan, 0, 1]), n_values=2)]
+    tree = branching(both, [0, 0, 1, 1, 0, 0, 1], nary=True, min_samples_leaf=2)
+    assert (tree.test.values, tree.test.missing) == ((0, 1), 0)
+
+
+def test_missing_values_are_learnt_where_they_tell_something() -> None:
+    rng = np.random.default_rng(0)
+    x, chance = rng.normal(size=(2, 100))
+    y = (x > 0).astype(int)
+    by_chance = np.where(chance > 0.5, np.nan, x)
+    by_class = np.where((chance > 0.5) & (y == 1), np.nan, x)
+    assert grow([Column(by_chance)], y[:, None]).test.missing is None
+    assert grow([Column(by_class)], y[:, None]).test.missing == 0
+    # Below a test that divided rows, those with a missing value differ by selection alone.
+    deep = grow([Column(by_chance)], y[:, None])
+    assert all(node.test.missing is None for node in walk(deep) if not node.is_leaf)
+
+
 def test_nominal_tests() -> None:
     codes = np.array([0, 0, 1, 1, 2, 2, 3, 3, np.nan])
     Y = np.array([1, 1, 0, 0, 1, 1, 0, 0, 0])[:, None]
     columns = [Column(codes, n_values=5)]
-    subset = grow(columns, Y)
+    divide = Settings(missing="divide")
+    subset = grow(columns, Y, divide)
     assert (subset.test.kind, subset.test.values) == ("subset", (0, 2))
-    single = grow(columns, Y, Settings(subsets=False, max_depth=1))
+    single = grow(columns, Y, replace(divide, subsets=False, max_depth=1))
     assert single.test.values == (0,)
-    nary = grow(columns, Y, Settings(nary=True))
+    nary = grow(columns, Y, replace(divide, nary=True))
     assert (nary.test.kind, nary.test.values) == ("nary", (0, 1, 2, 3))
     assert nary.shares == (0.25, 0.25, 0.25, 0.25)
     never_seen = predict(nary, [Column(np.array([4.0]), 5)])

@@ -38,7 +38,8 @@ class Column:
 class Test:
     """The test of an inner node; `branch` returns the number of a child, or None.
 
-    Numeric: x > threshold. Subset: x in values. N-ary: child i has values[i].
+    Numeric: x > threshold. Subset: x in values. N-ary: child i has values[i], and the child after
+    them, if there is one, the missing values.
     """
 
     __test__ = False  # prevents pytest from collecting the class
@@ -47,21 +48,22 @@ class Test:
     kind: str  # "numeric", "subset", "nary"
     threshold: float = math.nan
     values: tuple[int, ...] = ()
+    missing: int | None = None  # the child of missing values; None: all of them
 
     def branch(self, x: float) -> int | None:
         if math.isnan(x):
-            return None
+            return self.missing
         if self.kind == "numeric":
             return 0 if x > self.threshold else 1
         if self.kind == "subset":
             return 0 if int(x) in self.values else 1
         # A category that did not occur in training is treated as a missing value.
-        return self.values.index(int(x)) if int(x) in self.values else None
+        return self.values.index(int(x)) if int(x) in self.values else self.missing
 
 
 @dataclass
 class Node:
-    """A leaf, or a test with its children and the share of the known weight of each child."""
+    """A leaf, or a test with its children and what each gets of a row with a missing value."""
 
     sums: np.ndarray
     weight: float
@@ -144,7 +146,7 @@ def grow(
     criterion = weighted_criterion(settings, groups, root, label_weights)
     criterion = replace(criterion, squared=squared)
     training = Training(columns, Y, weights, counts, criterion, root.weight)
-    tree = grow_node(training, rows, weights[rows], depth=0)
+    tree = grow_node(training, rows, weights[rows], 0, frozenset())
     if settings.clus:
         merge_equal_leaves(tree, training)
     return tree
@@ -174,18 +176,28 @@ def weighted_criterion(
     return Criterion(settings, weights, groups)
 
 
-def grow_node(training: Training, rows: np.ndarray, weights: np.ndarray, depth: int) -> Node:
+def grow_node(
+    training: Training, rows: np.ndarray, weights: np.ndarray, depth: int, divided: frozenset[int]
+) -> Node:
+    """Grow a node; `divided` has the columns of tests above that divide rows."""
     total = training.part(rows, weights)
     node = Node(total.sums, total.weight, total.n)
     if is_too_small(training.settings, total, depth):
         return node
-    split = best_split(training, rows, weights, total)
+    split = best_split(training, rows, weights, total, divided)
     if split is None or removes_too_little(training, split):
         return node
     node.test, node.score = split.test, split.score
     node.shares = branch_shares(split)
+    if training.settings.missing_rule == "branch" and node.test.missing is None:
+        node.test = replace(node.test, missing=larger_branch(node.shares))
+    if node.test.missing is None:
+        divided = divided | {node.test.column}
+    else:
+        node.shares = tuple(float(b == node.test.missing) for b in range(len(node.shares)))
     for child_rows, child_weights in distribute(training, node, rows, weights):
-        node.children.append(grow_node(training, child_rows, child_weights, depth + 1))
+        child = grow_node(training, child_rows, child_weights, depth + 1, divided)
+        node.children.append(child)
     return node
 
 
@@ -217,6 +229,11 @@ def branch_shares(split: Split) -> tuple[float, ...]:
     return tuple(branch.weight / split.known.weight for branch in split.branches)
 
 
+def larger_branch(weights: Sequence[float]) -> int:
+    """Return the branch with the largest weight, the first of ties."""
+    return next(b for b, one in enumerate(weights) if one >= max(weights) * (1 - TOLERANCE))
+
+
 def distribute(
     training: Training, node: Node, rows: np.ndarray, weights: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -232,7 +249,10 @@ def distribute(
 
 @dataclass(frozen=True)
 class Search:
-    """The entries of a node whose value in column `j` is not missing, to search for a test."""
+    """The entries of a node whose value in column `j` is not missing, to search for a test.
+
+    If missing values take one branch, `known` includes them all the same.
+    """
 
     training: Training
     j: int
@@ -240,6 +260,7 @@ class Search:
     weights: np.ndarray
     known: Part
     scale: float  # of the whole node
+    missing: Part | None = None  # the entries that take one branch with others
 
     @property
     def column(self) -> Column:
@@ -265,7 +286,11 @@ def better(split: Split | None, best: Split | None, margin: float) -> bool:
 
 
 def best_split(
-    training: Training, rows: np.ndarray, weights: np.ndarray, total: Part
+    training: Training,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    total: Part,
+    divided: frozenset[int],
 ) -> Split | None:
     """Return the best test: the best of each column, then the best column, the first of ties."""
     best, found = None, []
@@ -276,6 +301,9 @@ def best_split(
             known = total - training.part(rows[missing], weights[missing])
         scale = training.criterion.scale(total)
         search = Search(training, j, rows[~missing], weights[~missing], known, scale)
+        one_part = training.part(rows[missing], weights[missing])
+        if missing.any() and takes_one_branch(training, total, one_part, j in divided):
+            search = replace(search, known=total, missing=one_part)
         # CLUS compares each numeric test with the best of earlier columns, not of its own column.
         rival = best if training.settings.clus else None
         split = best_of_column(search, rival)
@@ -285,6 +313,14 @@ def best_split(
     if training.settings.criterion == "gain_ratio" and not training.settings.clus:
         return best_ratio(training.criterion, total, [split for split in found if split])
     return best
+
+
+def takes_one_branch(training: Training, node: Part, missing: Part, divided: bool) -> bool:
+    """Return whether the rows with a missing value take one branch of the tests of a column."""
+    rule = training.settings.missing_rule
+    if rule == "learn":
+        return not divided and training.criterion.is_evidence(node, missing)
+    return rule == "branch"
 
 
 def best_ratio(criterion: Criterion, node: Part, found: list[Split]) -> Split | None:
@@ -316,15 +352,40 @@ def best_numeric(search: Search, best: Split | None) -> Split | None:
     yes = search.part(slice(0, 0))
     for position, i in enumerate(order):
         upper = x[order[position - 1]]
-        sides = [yes, search.known - yes]
-        if position and x[i] < upper and min(side.n for side in sides) >= min_rows:
-            n_tried += all(map(criterion.is_large_enough, sides))
+        if position and x[i] < upper:
             t = threshold_between(x[i], upper, search.training.settings)
-            split = search.split(sides, kind="numeric", threshold=t)
-            if better(split, best, search.margin):
-                best = split
+            allowed = [
+                (sides, branch)
+                for sides, branch in ways_to_place_missing(search, yes)
+                if min(side.n for side in sides) >= min_rows
+                and all(map(criterion.is_large_enough, sides))
+            ]
+            n_tried += len(allowed) > 0
+            for sides, branch in allowed:
+                split = search.split(sides, kind="numeric", threshold=t, missing=branch)
+                if better(split, best, search.margin):
+                    best = split
         yes = yes + search.part([i])
+    if search.missing is not None and len(x):
+        sides = [search.known - search.missing, search.missing]
+        n_tried += all(map(criterion.is_large_enough, sides))
+        split = search.split(sides, kind="numeric", threshold=-math.inf, missing=1)
+        if better(split, best, search.margin):
+            best = split
     return penalise_threshold(search, best, n_tried) if criterion.is_c45 else best
+
+
+def ways_to_place_missing(search: Search, yes: Part) -> list[tuple[list[Part], int | None]]:
+    """Return the sides of a test with each branch of missing values, that of the larger first."""
+    if search.missing is None:
+        return [([yes, search.known - yes], None)]
+    with_missing = yes + search.missing
+    ways: list[tuple[list[Part], int | None]] = [
+        ([with_missing, search.known - with_missing], 0),
+        ([yes, search.known - yes], 1),
+    ]
+    no = search.known - with_missing
+    return ways if larger_branch([yes.weight, no.weight]) == 0 else ways[::-1]
 
 
 def penalise_threshold(search: Search, best: Split | None, n_tried: int) -> Split | None:
@@ -351,17 +412,25 @@ def best_subset(search: Search) -> Split | None:
     """Greedily add categories to the yes side while that improves the test."""
     settings = search.training.settings
     parts = value_parts(search)
+    learns = search.missing is not None
+    if learns:  # one more category
+        parts.append(search.missing)
     margin = 0.0 if settings.clus else search.margin
     # With two categories, {first} and {second} are the same test.
     candidates = list(range(len(parts))) if len(parts) > 2 else [0]
-    rounds = len(parts) - 1 if settings.subsets else 1
+    rounds = len(parts) - 1 if settings.subsets else 1 + learns
     best, inside, chosen = None, search.part(slice(0, 0)), []
+    of_missing = len(parts) - 1 if learns else None
     for _ in range(rounds):
         improvement = None
         for value in candidates:
+            if chosen and not settings.subsets and of_missing not in (value, *chosen):
+                continue  # one category, and missing values or not
             yes = inside + parts[value]
-            values = tuple(sorted([*chosen, value]))
-            split = search.split([yes, search.known - yes], kind="subset", values=values)
+            values = tuple(sorted({*chosen, value} - {of_missing}))
+            branch = int(of_missing not in (value, *chosen)) if learns else None
+            sides = [yes, search.known - yes]
+            split = search.split(sides, kind="subset", values=values, missing=branch)
             if better(split, best, margin):
                 best, improvement = split, value
         if improvement is None:
@@ -376,9 +445,17 @@ def nary_split(search: Search) -> Split | None:
     """Try the test with a branch for each category that occurs."""
     parts = value_parts(search)
     values = tuple(v for v, part in enumerate(parts) if part.n or search.training.settings.clus)
-    if len(values) < 2:
+    branches, missing = [parts[v] for v in values], None
+    if search.missing is not None and branches:
+        missing = len(branches)
+        if search.training.criterion.is_large_enough(search.missing):
+            branches.append(search.missing)
+        else:
+            missing = int(np.argmax([branch.n for branch in branches]))
+            branches[missing] = branches[missing] + search.missing
+    if len(branches) < 2:
         return None
-    return search.split([parts[v] for v in values], kind="nary", values=values)
+    return search.split(branches, kind="nary", values=values, missing=missing)
 
 
 def value_parts(search: Search) -> list[Part]:

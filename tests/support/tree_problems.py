@@ -89,6 +89,7 @@ growth = st.builds(
     thresholds=st.sampled_from(["midpoint", "observed"]),
     nary=st.booleans(),
     subsets=st.booleans(),
+    missing=st.sampled_from(["learn", "branch", "divide"]),
     max_depth=st.sampled_from([None, 0, 1, 3]),
     min_samples_split=st.sampled_from([2, 6]),
     min_samples_leaf=st.sampled_from([1, 2, 5]),
@@ -117,6 +118,7 @@ def plan_of(wanted: Settings, **changes: Any) -> TreeOptions:
         min_impurity_decrease=wanted.min_impurity_decrease,
         threshold_at=wanted.thresholds,
         nominal_tests="nary" if wanted.nary else "subset" if wanted.subsets else "single",
+        missing=wanted.missing,
         f_test=None if by_entropy else wanted.f_test,
         n_jobs=1,
     )

@@ -103,6 +103,7 @@ growth = st.builds(
     thresholds=st.sampled_from(["midpoint", "observed"]),
     nary=st.booleans(),
     subsets=st.booleans(),
+    missing=st.sampled_from(["learn", "branch", "divide"]),
     max_depth=st.sampled_from([None, 3]),
     min_samples_leaf=st.sampled_from([1, 2, 5]),
     min_weight=st.sampled_from([0.0, 1.5]),

@@ -25,11 +25,11 @@ def assert_same(found: Tree, expected: Tree) -> None:
         assert (a.dtype, a.tobytes()) == (b.dtype, b.tobytes()), name
 
 
-def grow(seed: int, missing: float, weighted: bool, n_labels: int, **options) -> Tree:
+def grow(seed: int, share: float, weighted: bool, n_labels: int, **options) -> Tree:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, 5))
     X[:, 3] = rng.integers(0, 5, size=60)
-    X[rng.random(X.shape) < missing] = np.nan
+    X[rng.random(X.shape) < share] = np.nan
     Y = (rng.random((60, n_labels)) < (0.0005 if n_labels > 100 else 0.3)).astype(int)
     weights = rng.random(60) if weighted else None
     options = {"categorical_features": [3], "random_state": seed, **options}
@@ -62,15 +62,21 @@ def test_round_trips_of_cut_and_merged_trees():
 
 
 def test_redundant_arrays_are_not_stored():
-    packed = packed_arrays(grow(0, 0.0, False, 30))
+    packed = packed_arrays(grow(0, 0.0, False, 30, missing="divide"))
     for name in ("share", "n_branches", "odd_value", "far_gap"):
         assert len(packed[name]) == 0, name
     for name in ("feature", "weight", "n_samples", "n_values", "numerator", "value_number"):
         assert packed[name].itemsize == 1, name
     # A row with a missing value is divided between both branches.
-    packed = packed_arrays(grow(0, 0.2, False, 2000))
+    packed = packed_arrays(grow(0, 0.2, False, 2000, missing="divide"))
     for name in ("share", "odd_value", "far_gap"):
         assert len(packed[name]) > 0, name
+
+
+def test_the_branch_of_missing_values_takes_a_byte():
+    packed = packed_arrays(grow(0, 0.2, False, 30, missing="branch"))
+    assert packed["share"].itemsize == 1
+    assert len(packed["share"]) == len(packed["gain"])
 
 
 def test_pickles_are_small():
@@ -122,7 +128,7 @@ def test_damaged_arrays_are_rejected(name, value):
 
 
 def test_arrays_of_wrong_length_or_type_are_rejected():
-    arrays = packed_arrays(grow(1, 0.2, False, 2000, nominal_tests="nary"))
+    arrays = packed_arrays(grow(1, 0.2, False, 2000, nominal_tests="nary", missing="divide"))
     for name, array in arrays.items():
         with pytest.raises(ValueError, match="damaged tree"):
             Tree({**arrays, name: array[:-1]})

@@ -21,7 +21,8 @@ class ModelTree:
     name: str  # empty if the model is a single tree
     tree: _core.Tree
     outputs: NDArray[np.int64]  # the output of the model that each label of the tree is
-    # The branch that missing values take in each node; None if they are divided among all.
+    # The branch that missing values take in each node, -1 if they are divided among all; None if
+    # they are divided everywhere.
     missing_branch: NDArray[np.int64] | None = None
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify import _core
-from ramify._base.tree_models import Margins, TreeModel
+from ramify._base.tree_models import Margins, ModelTree, TreeModel
 from ramify._messages import shorten
 from ramify._validation import check_choice
 from ramify.export.dividing import add_dividing_mean
 from ramify.export.onnx_graph import GraphBuilder
 from ramify.export.tree_ensembles import add_ensemble, add_mean_or_nan, tree_nodes
 from ramify.labels.hierarchy import Hierarchy
+from ramify.trees.views import send_missing
 
 MISSING = ("divide", "nan")
 """What an exported model does with missing values."""
@@ -37,10 +37,10 @@ def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> A
         A fitted model.
     missing : {"divide", "nan"}
         How trees and forests treat a row that has a missing value or an unknown category.
-        "divide": divide it among all branches of a test, as `predict_proba` does. "nan": return
-        NaN for the row; the model is then a single tree ensemble operator, which is faster. Use it
-        if there are no missing values. Boosted trees send missing values to one branch and need
-        neither option.
+        "divide": as `predict_proba` does, which may divide it among all branches of a test. "nan":
+        return NaN for the row; the model is then a single tree ensemble operator, which is faster.
+        Use it if there are no missing values. Boosted trees, and trees grown with
+        ``missing="branch"``, send missing values to one branch and are such an operator anyway.
     dtype : {"float32", "float64"}
         The type of ``X``. Thresholds are rounded such that a row in float32 takes the same
         branches as in ramify. Use "float64" for features such as dates, whose differences float32
@@ -68,7 +68,7 @@ def to_onnx(model: Any, *, missing: str = "divide", dtype: Any = "float32") -> A
     if found.margins is not None:
         scores = _add_boosted(graph, found, found.margins, hierarchy)
     else:
-        scores = _add_trees(graph, [one.tree for one in found.trees], hierarchy.n_labels, missing)
+        scores = _add_trees(graph, found.trees, hierarchy.n_labels, missing)
     scores = graph.add("Min", scores, graph.constant(1.0, np.float32))
     return graph.finish(scores, model.schema_.n_variables, hierarchy.n_labels, _describe(model))
 
@@ -113,12 +113,24 @@ def _read_model(model: Any) -> TreeModel:
 
 
 def _add_trees(
-    graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels: int, missing: str
+    graph: GraphBuilder, models: Sequence[ModelTree], n_labels: int, missing: str
 ) -> str:
     if missing == "divide":
-        return add_dividing_mean(graph, trees, n_labels)
+        if all(map(_sends_missing, models)):
+            nodes = [
+                tree_nodes(one.tree, n_labels, graph.dtype, one.missing_branch) for one in models
+            ]
+            return add_ensemble(graph, nodes, n_labels, mean=True)
+        return add_dividing_mean(graph, [send_missing(one) for one in models], n_labels)
+    trees = [one.tree for one in models]
     has_nominal = any(tree.category_branch.size for tree in trees)
     return add_mean_or_nan(graph, trees, n_labels, has_nominal=has_nominal)
+
+
+def _sends_missing(model: ModelTree) -> bool:
+    """Return whether all tests of a tree send missing values down one branch."""
+    inner = model.tree.feature >= 0
+    return model.missing_branch is not None and bool((model.missing_branch[inner] >= 0).all())
 
 
 def _add_boosted(

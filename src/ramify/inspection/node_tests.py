@@ -176,6 +176,9 @@ class NodeTest:
     # among all branches.
     missing_branch: int = -1
     lacks: str = ""  # tests of terms: the name where a text lacks the term
+    # Whether conditions say where missing values go. Those of boosted trees do not: all of their
+    # tests send them somewhere, whether there are any or not.
+    names_missing: bool = False
 
     @property
     def question(self) -> str:
@@ -187,7 +190,8 @@ class NodeTest:
     def answer(self, branch: int) -> str:
         """Return the answer of a branch: yes, no, or the categories of a multiway test."""
         if self.threshold is None and self.n_branches != 2:
-            return ", ".join(self._members(branch))
+            missing = ["missing"] if self._names_missing_at(branch) else []
+            return ", ".join(self._members(branch) + missing)
         return ("yes", "no")[branch]
 
     def condition(self, branch: int) -> str:
@@ -196,10 +200,12 @@ class NodeTest:
             return f"{self.name} is {('not missing', 'missing')[branch]}"
         if self.lacks:
             return (self.name, self.lacks)[branch]
+        if self.threshold is None and not self._members(0):
+            return f"{self.name} is {('missing', 'not missing')[branch]}"
+        missing = " or missing" if self._names_missing_at(branch) else ""
         if self.threshold is not None:
-            return f"{self.name} {'>≤'[branch]} {self.threshold_text}"
-        members = self._members(branch)
-        return f"{self.name} {join_categories(members, self.categories)}"
+            return f"{self.name} {'>≤'[branch]} {self.threshold_text}{missing}"
+        return f"{self.name} {join_categories(self._members(branch), self.categories)}{missing}"
 
     def branch(self, value: float) -> int:
         """Return the branch of a value, or -1 if the row is divided among all branches."""
@@ -209,6 +215,9 @@ class NodeTest:
             return 0 if value > self.threshold else 1
         found = self.branch_of[int(value)] if 0 <= value < len(self.branch_of) else -1
         return found if found >= 0 else self.missing_branch
+
+    def _names_missing_at(self, branch: int) -> bool:
+        return self.names_missing and self.missing_branch == branch
 
     def _members(self, branch: int) -> list[str]:
         pairs = zip(self.categories, self.branch_of, strict=True)
@@ -287,7 +296,11 @@ def _rounded(whole: str, digits: int) -> str:
 
 
 def read_tests(
-    tree: _core.Tree, features: FeatureNames, missing_branch: NDArray[np.int64] | None = None
+    tree: _core.Tree,
+    features: FeatureNames,
+    missing_branch: NDArray[np.int64] | None = None,
+    *,
+    names_missing: bool = False,
 ) -> list[NodeTest | None]:
     """Return the test of each node, None for leaves."""
     inner = tree.feature >= 0
@@ -314,6 +327,7 @@ def read_tests(
                 n_branches=int(tree.child_indptr[node + 1] - tree.child_indptr[node]),
                 missing_branch=-1 if missing_branch is None else int(missing_branch[node]),
                 lacks=features.lacks.get(feature, ""),
+                names_missing=names_missing,
             )
         )
     return tests

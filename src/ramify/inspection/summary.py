@@ -56,7 +56,7 @@ class NodeSummary:
     weight : float
         Total weight of these rows.
     n_unknown : int
-        Number of these rows whose value for the test is missing. They are divided among all
+        Number of these rows whose value for the test is missing and that are divided among all
         branches.
     has_parts : bool
         Whether some of the rows may have reached the node only in part, so that their weight
@@ -68,8 +68,8 @@ class NodeSummary:
     children : tuple of int
         The child nodes, one per branch.
     shares : tuple of float
-        The fraction of the weight in each branch. A row with a missing value is divided in the
-        same proportions.
+        The fraction of the weight in each branch. If the test divides rows with a missing value,
+        it divides them in the same proportions.
     """
 
     number: int
@@ -109,8 +109,8 @@ class TreeSummary:
     features : FeatureNames
         Names of features and categories.
     missing_branch : ndarray of int, optional
-        The branch that missing values take in each node. None if they are divided among all
-        branches.
+        The branch that missing values take in each node, -1 if they are divided among all
+        branches. None if they are divided in all nodes.
     unit : {"probability", "margin", "value"}
         What the values of the leaves are. Boosted trees add their values to the margins of the
         labels; the values of regression trees are means of targets.
@@ -127,7 +127,11 @@ class TreeSummary:
     @cached_property
     def nodes(self) -> tuple[NodeSummary, ...]:
         """The nodes by number."""
-        return tuple(_read_nodes(self.tree, self.features, self.missing_branch))
+        names_missing = self.unit != "margin"
+        tests = read_tests(
+            self.tree, self.features, self.missing_branch, names_missing=names_missing
+        )
+        return tuple(_read_nodes(self.tree, tests, self.missing_branch))
 
     @property
     def leaves(self) -> Iterator[NodeSummary]:
@@ -144,9 +148,7 @@ class TreeSummary:
         """The value of every label of the hierarchy in every node, of shape (n_nodes, n_labels).
 
         Values are probabilities, or moves of margins if that is the `unit`. Those of an inner node
-        are the prediction for a row that reaches the node and whose other values are missing: the
-        mean of the branches, weighted by their shares. (In a boosted tree, missing values take one
-        branch; there, the values of an inner node are the mean of its training rows.)
+        are the mean of its training rows: that of the branches, weighted by their shares.
         """
         tree = self.tree
         n_nodes = len(tree.feature)
@@ -400,9 +402,10 @@ def _weighted_rows(
 
 
 def _read_nodes(
-    tree: _core.Tree, features: FeatureNames, missing_branch: NDArray[np.int64] | None
+    tree: _core.Tree,
+    tests: Sequence[NodeTest | None],
+    missing_branch: NDArray[np.int64] | None,
 ) -> Iterator[NodeSummary]:
-    tests = read_tests(tree, features, missing_branch)
     parent, branch, depth = ([-1] * len(tests), [-1] * len(tests), [0] * len(tests))
     n_samples = tree.n_samples.tolist()
     has_parts = [False] * len(n_samples)
@@ -412,7 +415,7 @@ def _read_nodes(
         for b, child in enumerate(children):
             parent[child], branch[child], depth[child] = number, b, depth[number] + 1
         n_unknown = 0
-        if len(children) > 1 and missing_branch is None:
+        if len(children) > 1 and (missing_branch is None or missing_branch[number] < 0):
             # A row with a missing value is counted in every branch.
             surplus = sum(n_samples[child] for child in children) - n_samples[number]
             n_unknown = max(0, surplus // (len(children) - 1))

@@ -239,6 +239,7 @@ class BRDTClassifier(LocalClassifier):
             criterion="gain_ratio",
             min_samples_leaf=self.min_samples_leaf,
             nominal_tests="nary",
+            missing="divide",
             pruning="pessimistic" if pruned else None,
             pruning_confidence=self.pruning_confidence,
             random_state=0,

@@ -39,6 +39,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.linear import LinearColumns, LinearModel, logistic_probabilities
 from ramify.local.problems import ROOT, LocalProblem
 from ramify.trees.tree_data import TreeData
+from ramify.trees.views import as_model_tree
 
 __all__ = [
     "ConstantClassifier",
@@ -267,7 +268,7 @@ class LocalModel:
         """Return the trees of the model, named after it; none if their leaves hold no shares."""
         learnt = np.array(self.learnt, dtype=np.int64)
         if self.tree is not None:
-            return [ModelTree(name, self.tree, learnt)]
+            return [as_model_tree(name, self.tree, learnt)]
         found = self.estimator._as_trees() if hasattr(self.estimator, "_as_trees") else None
         if (
             found is None

@@ -161,6 +161,15 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         Tests of nominal features. "subset": whether the value is in a set of categories, which is
         found by greedy search. "single": whether the value is a given category. "nary": one
         branch per category.
+    missing : {"learn", "branch", "divide"}, optional
+        Where a row goes whose value is missing at a test. "divide": down all branches, in parts
+        proportional to the rows with a value, as in C4.5 and CLUS. "branch": down one branch, the
+        one with the larger gain, as in scikit-learn; whether the value is missing may also be the
+        test itself. If no training row of the node has a missing value, down the larger branch.
+        "learn": as "branch" if the rows of the node with a missing value differ from the others,
+        else as "divide". This uses values that are missing for a reason, and is as accurate as
+        "divide" if they are missing by chance. None means "learn", or "divide" with
+        `clus_compat`.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names. String and categorical
         columns of a data frame are always nominal. Nominal columns of an array must contain
@@ -281,6 +290,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         pruning_measure: Any = "hamming_loss",
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         categorical_features: Any = None,
         label_weight: Any = None,
         class_weight: Any = None,
@@ -310,6 +320,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.pruning_measure = pruning_measure
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.categorical_features = categorical_features
         self.label_weight = label_weight
         self.class_weight = class_weight

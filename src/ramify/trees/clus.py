@@ -139,10 +139,17 @@ class Clus(Conventions):
 
     clus: ClassVar[bool] = True
     threshold_at: ClassVar[str] = "observed"
+    missing: ClassVar[str] = "divide"
     merging: ClassVar[str] = "equal"  # when leaves are merged; see core/growing/options.hpp
 
     def check(self, tree: Any) -> None:
         """Raise an error if CLUS has no counterpart of a parameter."""
+        missing = getattr(tree, "missing", None)
+        if missing not in (None, self.missing):
+            raise ValueError(
+                f"missing must be None or 'divide' with clus_compat=True, got {missing!r}: CLUS "
+                "divides rows among all branches. Use missing='divide', or clus_compat=False."
+            )
         for name, value, why in _NOT_IN_CLUS:
             found = getattr(tree, name, value)
             if found != value:

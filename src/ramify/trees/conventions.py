@@ -87,6 +87,7 @@ class Conventions:
 
     clus: ClassVar[bool] = False  # whether to compute in the order of CLUS
     threshold_at: ClassVar[str] = "midpoint"  # meant by threshold_at=None
+    missing: ClassVar[str] = "learn"  # meant by missing=None
     smooths_sums: ClassVar[bool] = False  # whether leaves store sums if they are smoothed
     # Whether the prediction of a forest is the plain mean of its trees, as the core computes it.
     votes_are_means: ClassVar[bool] = True

@@ -31,7 +31,13 @@ from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters
 from ramify.trees.sampling import Sampling, count_draws
 from ramify.trees.tree_data import TreeData, label_data
-from ramify.trees.views import check_tree_fits, find_leaves, find_paths, sum_gains
+from ramify.trees.views import (
+    as_model_tree,
+    check_tree_fits,
+    find_leaves,
+    find_paths,
+    sum_gains,
+)
 
 __all__ = [
     "PCTEnsemble",
@@ -171,7 +177,7 @@ class TreeEnsemble:
 
     def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
         pairs = enumerate(self.trees_, start=1)
-        return tuple(ModelTree(f"tree {k}", tree, outputs) for k, tree in pairs)
+        return tuple(as_model_tree(f"tree {k}", tree, outputs) for k, tree in pairs)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches in each tree.

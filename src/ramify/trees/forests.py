@@ -70,6 +70,8 @@ class PCTForestClassifier(PCTEnsemble):
         None means "midpoint", or "observed" with `clus_compat`.
     nominal_tests : {"subset", "single", "nary"}
         Tests of nominal features; see `PCTClassifier`.
+    missing : {"learn", "branch", "divide"}, optional
+        Where a row goes whose value is missing at a test; see `PCTClassifier`.
     smoothing : float
         Strength of the smoothing of leaves towards the label frequencies in the sample of the
         tree; see `PCTClassifier`. Averaging many trees smooths too, so that ensembles rarely
@@ -179,6 +181,7 @@ class PCTForestClassifier(PCTEnsemble):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         smoothing: float = 0.0,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
@@ -207,6 +210,7 @@ class PCTForestClassifier(PCTEnsemble):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.smoothing = smoothing
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -236,8 +240,7 @@ class PCTBaggingClassifier(PCTEnsemble):
     n_estimators : int
         Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, f_test, threshold_at, nominal_tests, \
-    smoothing
+    min_impurity_decrease, f_test, threshold_at, nominal_tests, missing, smoothing
         As in `PCTForestClassifier`.
     max_samples : int or float, optional
         Number of rows to draw for each tree, or this number as a fraction of all rows. None draws
@@ -283,6 +286,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         smoothing: float = 0.0,
         max_samples: int | float | None = None,
         oob_score: Any = False,
@@ -308,6 +312,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.smoothing = smoothing
         self.max_samples = max_samples
         self.oob_score = oob_score
@@ -339,7 +344,8 @@ class PCTExtraTreesClassifier(PCTEnsemble):
     n_estimators : int
         Number of trees.
     criterion, w0, weighting, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, max_features, redraw, f_test, nominal_tests, smoothing
+    min_impurity_decrease, max_features, redraw, f_test, nominal_tests, missing, \
+    smoothing
         As in `PCTForestClassifier`.
     bootstrap : bool
         Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
@@ -389,6 +395,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         redraw: bool = False,
         f_test: float | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         smoothing: float = 0.0,
         bootstrap: bool = False,
         max_samples: int | float | None = None,
@@ -415,6 +422,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.redraw = redraw
         self.f_test = f_test
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.smoothing = smoothing
         self.bootstrap = bootstrap
         self.max_samples = max_samples

@@ -93,6 +93,7 @@ class TreeOptions:
     pruning_confidence: float = 0.25
     threshold_at: str | None = None
     nominal_tests: str = "subset"
+    missing: str | None = None
     n_jobs: int | None = None
     # Not parameters of estimators:
     conventions: Conventions = OURS
@@ -130,6 +131,7 @@ class TreeOptions:
             "max_features": 0 if wanted == data.n_features else wanted,
             "random_thresholds": self.splitter == "random",
             "midpoint": (self.threshold_at or own.threshold_at) == "midpoint",
+            "missing": self.missing or own.missing,
             # Pruning after growing needs the predictions of all nodes.
             "inner_values": self.pruning in ("reduced_error", "m5"),
             "sums": own.smooths_sums and self.smoothing > 0,

@@ -69,6 +69,7 @@ _CHECKS: dict[str, Check] = {
     "splitter": _one_of("best", "random"),
     "threshold_at": _one_of(None, "midpoint", "observed"),
     "nominal_tests": _one_of("subset", "single", "nary"),
+    "missing": _one_of(None, "learn", "branch", "divide"),
     "pruning_measure": _measure,
     "pruning_confidence": _number(1e-6, 0.5),
     "pruning_factor": _number(0),

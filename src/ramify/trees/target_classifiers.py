@@ -197,7 +197,7 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
         "entropy": the sum of their entropies. "gain_ratio": as "entropy", but the gain is divided
         by the entropy of the split itself, as in C4.5.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight, min_impurity_decrease, \
-    max_features, redraw, threshold_at, nominal_tests, categorical_features
+    max_features, redraw, threshold_at, nominal_tests, missing, categorical_features
         As in `PCTRegressor`.
     f_test : float, optional
         Significance level of an F-test that every split must pass; smaller levels give smaller
@@ -273,6 +273,7 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
         pruning_confidence: float = 0.25,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         categorical_features: Any = None,
         target_weight: Any = None,
         normalize: bool = True,
@@ -294,6 +295,7 @@ class PCTMultiTargetClassifier(_Classifier, TargetTree):
         self.pruning_confidence = pruning_confidence
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.categorical_features = categorical_features
         self.target_weight = target_weight
         self.normalize = normalize
@@ -318,7 +320,7 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
     n_estimators : int
         Number of trees.
     criterion, splitter, max_depth, min_samples_split, min_samples_leaf, min_weight, \
-    min_impurity_decrease, redraw, f_test, threshold_at, nominal_tests
+    min_impurity_decrease, redraw, f_test, threshold_at, nominal_tests, missing
         As in `PCTMultiTargetClassifier`.
     max_features, bootstrap, max_samples
         As in `PCTForestRegressor`.
@@ -387,6 +389,7 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: bool = False,
@@ -412,6 +415,7 @@ class PCTMultiTargetForestClassifier(_Classifier, TargetForest):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

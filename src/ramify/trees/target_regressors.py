@@ -110,6 +110,15 @@ class PCTRegressor(_Regressor, TargetTree):
         Tests of nominal features. "subset": whether the value is in a set of categories, which is
         found by greedy search. "single": whether the value is a given category. "nary": one
         branch per category.
+    missing : {"learn", "branch", "divide"}, optional
+        Where a row goes whose value is missing at a test. "divide": down all branches, in parts
+        proportional to the rows with a value, as in C4.5 and CLUS. "branch": down one branch, the
+        one with the larger gain, as in scikit-learn; whether the value is missing may also be the
+        test itself. If no training row of the node has a missing value, down the larger branch.
+        "learn": as "branch" if the rows of the node with a missing value differ from the others,
+        else as "divide". This uses values that are missing for a reason, and is as accurate as
+        "divide" if they are missing by chance. None means "learn", or "divide" with
+        `clus_compat`.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names. String and categorical
         columns of a data frame are always nominal. Nominal columns of an array must contain
@@ -192,6 +201,7 @@ class PCTRegressor(_Regressor, TargetTree):
         pruning_factor: float = 2.0,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         categorical_features: Any = None,
         target_weight: Any = None,
         normalize: bool = True,
@@ -212,6 +222,7 @@ class PCTRegressor(_Regressor, TargetTree):
         self.pruning_factor = pruning_factor
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.categorical_features = categorical_features
         self.target_weight = target_weight
         self.normalize = normalize
@@ -240,7 +251,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
     n_estimators : int
         Number of trees.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight, min_impurity_decrease, \
-    redraw, f_test, threshold_at, nominal_tests
+    redraw, f_test, threshold_at, nominal_tests, missing
         As in `PCTRegressor`. Fractions of rows refer to all training rows, and a row drawn twice
         has twice its weight.
     max_features : int, float, {"sqrt", "log2"}, optional
@@ -324,6 +335,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
         f_test: float | None = None,
         threshold_at: str | None = None,
         nominal_tests: str = "subset",
+        missing: str | None = None,
         bootstrap: bool = True,
         max_samples: int | float | None = None,
         oob_score: bool = False,
@@ -348,6 +360,7 @@ class PCTForestRegressor(_Regressor, TargetForest):
         self.f_test = f_test
         self.threshold_at = threshold_at
         self.nominal_tests = nominal_tests
+        self.missing = missing
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.oob_score = oob_score

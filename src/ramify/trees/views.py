@@ -17,6 +17,7 @@ from ramify.data.rows import as_rows
 
 __all__ = [
     "TreeViews",
+    "as_model_tree",
     "change_tree",
     "check_tree_fits",
     "find_leaves",
@@ -24,6 +25,7 @@ __all__ = [
     "find_paths",
     "measure_depth",
     "predict_tree",
+    "send_missing",
     "smooth_leaves",
     "sum_gains",
 ]
@@ -36,7 +38,7 @@ class TreeViews:
     schema_: FeatureSchema
 
     def _named_trees(self, outputs: NDArray[np.int64]) -> tuple[ModelTree, ...]:
-        return (ModelTree("", self.tree_, outputs),)
+        return (as_model_tree("", self.tree_, outputs),)
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the index of the leaf that each row reaches.
@@ -49,8 +51,8 @@ class TreeViews:
         Returns
         -------
         ndarray of int32, shape (n,)
-            Node indices. A row with a missing value follows the largest branch here, whereas its
-            prediction combines all branches.
+            Node indices. A row that a test divides among its branches, because of a missing value,
+            follows the largest here, whereas its prediction combines all branches.
         """
         check_is_fitted(self)
         return find_leaves([self.tree_], read_features(self, X, self.schema_))[:, 0]
@@ -66,9 +68,9 @@ class TreeViews:
         Returns
         -------
         csr_array of shape (n, n_nodes)
-            Indicator matrix: 1 if the row passes through the node. A row with a missing value
-            passes through all branches that its prediction combines; unlike `apply`, which
-            follows the largest one.
+            Indicator matrix: 1 if the row passes through the node. A row that a test divides among
+            its branches, because of a missing value, passes through all that its prediction
+            combines; unlike `apply`, which follows the largest one.
         """
         check_is_fitted(self)
         return find_paths(self.tree_, read_features(self, X, self.schema_))
@@ -102,6 +104,36 @@ _ARRAYS = (
 def change_tree(tree: _core.Tree, **changed: NDArray[Any]) -> _core.Tree:
     """Return a copy of a tree with other arrays, named like the attributes of the tree."""
     return _core.Tree({name: getattr(tree, name) for name in _ARRAYS} | changed)
+
+
+def as_model_tree(name: str, tree: _core.Tree, outputs: NDArray[np.int64]) -> ModelTree:
+    """Return a tree in the form in which models are shown.
+
+    The shares of a test that sends missing values down one branch are 1 and 0. Here they are those
+    of its training rows, and the branch is told apart.
+    """
+    n_nodes = len(tree.feature)
+    owner = np.repeat(np.arange(n_nodes), np.diff(tree.child_indptr))
+    whole = tree.share == 1
+    if not whole.any():
+        return ModelTree(name, tree, outputs)
+    missing = np.full(n_nodes, -1, dtype=np.int64)
+    missing[owner[whole]] = np.flatnonzero(whole) - tree.child_indptr[owner[whole]]
+    below = tree.weight[tree.child]
+    total = np.bincount(owner, weights=below, minlength=n_nodes)
+    share = np.where(missing[owner] >= 0, below / total[owner], tree.share)
+    return ModelTree(name, change_tree(tree, share=share), outputs, missing)
+
+
+def send_missing(model: ModelTree) -> _core.Tree:
+    """Return the tree from which `as_model_tree` made this one."""
+    if model.missing_branch is None:
+        return model.tree
+    tree, missing = model.tree, model.missing_branch
+    owner = np.repeat(np.arange(len(missing)), np.diff(tree.child_indptr))
+    branch = np.arange(len(owner)) - tree.child_indptr[owner]
+    share = np.where(missing[owner] >= 0, missing[owner] == branch, tree.share)
+    return change_tree(tree, share=share)
 
 
 def predict_tree(
@@ -145,7 +177,7 @@ def measure_depth(tree: _core.Tree) -> int:
 def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
     """Return the leaf of each row of X, as returned by `read_features`, in each tree.
 
-    A row with a missing value follows the largest branch.
+    A row that a test divides among its branches follows the largest.
     """
     rows = as_rows(X)
     leaves = np.empty((X.shape[0], len(trees)), dtype=np.int32)
@@ -157,7 +189,7 @@ def find_leaves(trees: Sequence[_core.Tree], X: Any) -> NDArray[np.int32]:
 def find_paths(tree: _core.Tree, X: Any) -> sparse.csr_array[np.int8]:
     """Return an indicator matrix of the nodes that the rows of X pass through.
 
-    A row with a missing value passes through all branches with a share of the rows.
+    A row with a missing value passes through all branches that have a share of it.
     """
     X = cast("Any", sparse.csr_matrix)(X) if sparse.issparse(X) else X
     rows, nodes = np.arange(X.shape[0]), np.zeros(X.shape[0], dtype=np.int64)

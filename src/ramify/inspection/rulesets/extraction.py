@@ -194,6 +194,7 @@ class Condition:
     categories: tuple[str, ...]  # nominal features: names of the categories
     unknown_part: float  # the fraction of a row with a missing value that meets the condition
     lacks: str = ""  # the name of a term where a text lacks it
+    names_missing: bool = False  # whether the text says that missing values meet the condition
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -217,12 +218,20 @@ class Condition:
         if self.code_parts:
             pairs = zip(self.categories, self.code_parts, strict=True)
             members = [name for name, part in pairs if part == 1]
-            return f"{self.name} {join_categories(members, self.categories)}"
-        low, high = self.bound_texts
-        if self.lacks:
+            if not members or len(members) == len(self.categories):
+                return f"{self.name} is {'not missing' if members else 'missing'}"
+            text = f"{self.name} {join_categories(members, self.categories)}"
+        elif self.lacks:
             return self.lacks if math.isinf(self.above) else self.name
-        if math.isinf(self.above) and math.isinf(self.up_to):
+        elif math.isinf(self.above) and math.isinf(self.up_to):
             return f"{self.name} is {'missing' if self.up_to < 0 else 'not missing'}"
+        else:
+            text = self._interval()
+        takes_missing = self.names_missing and self.unknown_part == 1
+        return f"{text} or missing" if takes_missing else text
+
+    def _interval(self) -> str:
+        low, high = self.bound_texts
         if math.isinf(self.above):
             return f"{self.name} ≤ {high}"
         if math.isinf(self.up_to):
@@ -267,7 +276,16 @@ def _condition(test: NodeTest, branch: int, share: float) -> Condition:
     else:
         up_to, texts = test.threshold, ("", test.threshold_text)
     return Condition(
-        test.feature, test.name, above, up_to, texts, parts, test.categories, share, test.lacks
+        test.feature,
+        test.name,
+        above,
+        up_to,
+        texts,
+        parts,
+        test.categories,
+        share,
+        test.lacks,
+        test.names_missing,
     )
 
 
@@ -284,6 +302,7 @@ def _both(one: Condition, other: Condition) -> Condition:
         categories=one.categories,
         unknown_part=one.unknown_part * other.unknown_part,
         lacks=one.lacks,
+        names_missing=one.names_missing,
     )
 
 
