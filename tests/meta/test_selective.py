@@ -177,6 +177,16 @@ def test_answers_are_empty_if_there_are_too_few_rows(y):
     assert model.predict_sets(X[:2]) == [(), ()]
 
 
+def test_a_matrix_with_one_path_per_row_is_climbed_too(problem, careful):
+    data, _ = problem
+    model = SelectiveClassifier(forest(data.hierarchy), max_error=0.1, random_state=0)
+    found = model.fit(data.X[:2000], data.y[:2000]).predict(data.X[2000:])
+    labels = [row[0] if row else "" for row in data.hierarchy.decode(found)]
+    assert labels == careful.predict(data.X[2000:]).tolist()
+    sets = model.set_params(errors="missed").fit(data.X[:2000], data.y[:2000])
+    assert sets.predict(data.X[2000:]).nnz > found.nnz
+
+
 def test_all_labels_are_predicted_if_there_are_too_few_rows():
     data = ramify.make_hierarchical_classification(40, 5, n_labels=6, random_state=0)
     model = SelectiveClassifier(ramify.PCTClassifier(data.hierarchy), max_error=0.01)
@@ -207,6 +217,7 @@ def test_saved_models_keep_the_promise(problem, calibration, tmp_path):
         ({"calibration": 1.0}, {}, "calibration must be a number between 0 and 1"),
         ({"calibration": 1}, {}, "cv must be an integer >= 2"),
         ({"errors": "all"}, {}, "errors must be"),
+        ({"errors": "false"}, {}, "errors must be 'wrong' if y has one label or path per row"),
         ({"max_labels": 0}, {}, "max_labels must be an integer >= 1"),
         ({}, {"groups": [1, 2]}, "groups must have one entry per row"),
         ({"per": "branch"}, {"groups": np.arange(60)}, 'per must be "all" if groups are given'),
@@ -228,9 +239,8 @@ def test_wrong_requests_are_refused(problem, careful):
         careful.predict(X, max_error=2)
     with pytest.raises(ValueError, match="shift_weight must be None if fit got no"):
         careful.predict(X, shift_weight=[1, 1, 1])
-    sets = SelectiveClassifier(forest(data.hierarchy), random_state=0).fit(
-        data.X[:99], data.y[:99]
-    )
+    sets = SelectiveClassifier(forest(data.hierarchy), errors="missed", random_state=0)
+    sets.fit(data.X[:99], data.y[:99])
     with pytest.raises(ValueError, match="predict_sets requires one label or path per row"):
         sets.predict_sets(X)
     with pytest.raises(ValueError, match=r"max_error must be a number from 0.01 to 0.5"):
@@ -238,5 +248,9 @@ def test_wrong_requests_are_refused(problem, careful):
     dag = Hierarchy.from_edges([("a", "c"), ("b", "c")])
     with pytest.raises(ValueError, match="'c' is below 'a', 'b'"):
         SelectiveClassifier(ramify.PCTClassifier(dag), per="branch").fit(
-            np.zeros((4, 1)), [["a"], ["b"], ["c"], ["a"]]
+            np.zeros((4, 1)), [["a", "b"], ["b"], ["c"], ["a"]]
+        )
+    with pytest.raises(ValueError, match="errors must not be 'wrong' .* got 2 most specific"):
+        SelectiveClassifier(ramify.PCTClassifier(dag), errors="wrong").fit(
+            np.zeros((4, 1)), [["a", "b"], ["b"], ["c"], ["a"]]
         )

@@ -15,12 +15,15 @@ from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify._parallel import in_parallel
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
 from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
+from ramify.data.rows import as_label_rows
 from ramify.decision.best_sets import DECISIONS
 from ramify.decision.goals import label_costs
-from ramify.decision.guarantees import Cover, set_scores
+from ramify.decision.guarantees import Chains, Cover, set_scores
+from ramify.decision.paths import find_ends
 from ramify.decision.thresholds import apply_threshold, check_threshold
 from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
@@ -69,7 +72,7 @@ class ShiftTest:
 class SelectiveClassifier(WrappingClassifier):
     """Answer as specifically as a promised share of errors allows.
 
-    If y has one label or path per row, a row's most probable path is climbed from its end until a
+    If each row has one label or path, a row's most probable path is climbed from its end until a
     label is probable enough. How probable is chosen on rows that the estimator was not fitted on,
     so that at most a share `max_error` of the answers is wrong. An answer is right if it is the
     true label or one of its ancestors: "beetle" is a right answer for any beetle. Where even the
@@ -91,10 +94,12 @@ class SelectiveClassifier(WrappingClassifier):
     max_error : float
         The promise: the largest share of wrong answers among new rows; of label sets, the largest
         mean share of labels that go wrong.
-    errors : {"missed", "false"}
-        What goes wrong in label sets: true labels that are not predicted, or predicted labels
-        that are not true. Ancestors count like all labels. Rows without labels are not counted
-        for missed labels; an empty prediction has no false ones.
+    errors : {"wrong", "missed", "false"}, optional
+        What the promise is about. "wrong": answers of one label that are neither true nor above
+        the true label; y must have one label or path per row. "missed" and "false": in label sets,
+        true labels that are not predicted, or predicted labels that are not true. Ancestors count
+        like all labels. Rows without labels are not counted for missed labels; an empty prediction
+        has no false ones. None: "wrong" if each row has one label or path, "missed" otherwise.
     costs : {"uniform", "shared"} or array-like of shape (n_labels,)
         Weights of missed labels in label sets, as in `ramify.metrics.hmc_loss`.
     confidence : float, optional
@@ -192,7 +197,7 @@ class SelectiveClassifier(WrappingClassifier):
         *,
         hierarchy: Hierarchy | None = None,
         max_error: float = 0.1,
-        errors: str = "missed",
+        errors: str | None = None,
         costs: Any = "uniform",
         confidence: float | None = None,
         max_labels: int = 3,
@@ -255,6 +260,8 @@ class SelectiveClassifier(WrappingClassifier):
             The fitted classifier.
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
+        is_path = self._wanted_errors(encoded) == "wrong"
+        ends = find_ends(encoded.Y[weights > 0], encoded.hierarchy) if is_path else None
         given = None if sample_weight is None else weights
         if has_validation(X_val, y_val, sample_weight_val):
             Y, weights = read_validation(X_val, y_val, sample_weight_val, self.hierarchy_)
@@ -274,7 +281,7 @@ class SelectiveClassifier(WrappingClassifier):
             None if groups is None else groups[kept],
         )
         self._check_rows(held_out)
-        self._calibrate(held_out)
+        self._calibrate(held_out, ends)
         return self
 
     def _hold_out(
@@ -315,7 +322,7 @@ class SelectiveClassifier(WrappingClassifier):
         check_share("max_error", self.max_error)
         if self.confidence is not None:
             check_share("confidence", self.confidence)
-        check_choice("errors", self.errors, ("missed", "false"))
+        check_choice("errors", self.errors, (None, "wrong", "missed", "false"))
         check_choice("per", self.per, ("all", "branch"))
         check_number("max_labels", self.max_labels, 1, whole=True)
         if isinstance(self.calibration, float):
@@ -323,13 +330,27 @@ class SelectiveClassifier(WrappingClassifier):
         else:
             check_folds(self.calibration)
 
-    def _read_wrapped(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        X, encoded, weights = super()._read_wrapped(X, y, sample_weight)
-        if not encoded.format.single_label:
+    def _wanted_errors(self, encoded: EncodedLabels) -> str:
+        """Return what the promise is about, or raise an error if y does not allow it."""
+        indptr, _ = _core.most_specific(as_label_rows(encoded.Y), encoded.hierarchy._parents)
+        several = np.flatnonzero(np.diff(indptr) != 1)
+        wanted = self.errors or ("missed" if several.size else "wrong")
+        if wanted == "wrong" and several.size:
+            raise ValueError(
+                f"errors must not be 'wrong' if rows have label sets, got "
+                f"{int(np.diff(indptr)[several[0]])} most specific labels in row {several[0]}. "
+                "Pass 'missed' or 'false'."
+            )
+        if wanted != "wrong" and encoded.format.single_label:
+            raise ValueError(
+                f"errors must be 'wrong' if y has one label or path per row, got {wanted!r}. Omit "
+                "it, or pass a label matrix."
+            )
+        if wanted != "wrong":
             label_costs(self.costs, encoded.hierarchy)
             if self.per == "branch":
                 root_of_each(encoded.hierarchy)
-        return X, encoded, weights
+        return wanted
 
     def _check_rows(self, rows: CalibrationRows) -> None:
         """Raise an error if there are no rows, or some that the promise cannot use."""
@@ -346,23 +367,23 @@ class SelectiveClassifier(WrappingClassifier):
         if rows.groups is not None and self.per == "branch":
             raise ValueError('per must be "all" if groups are given, got "branch".')
 
-    def _calibrate(self, rows: CalibrationRows) -> None:
+    def _calibrate(self, rows: CalibrationRows, candidates: NDArray[np.bool_] | None) -> None:
         """Learn what the promise asks for."""
         hierarchy = self.hierarchy_
-        if self.format_.single_label:
+        if candidates is not None:
             promise = PathPromise.learn(
                 rows,
                 hierarchy,
-                candidates=self.ends_,
+                candidates=candidates,
                 confidence=self.confidence,
                 max_labels=self.max_labels,
                 per_branch=self.per == "branch",
             )
+            self.promise_ = promise
             self.thresholds_ = promise.thresholds(_first_tops(hierarchy), self.max_error)
             is_useless = np.isinf(promise.thresholds(promise.branches, self.max_error)).all()
-            self.promise_ = promise
         else:
-            costs = label_costs(self.costs, hierarchy) if self.errors == "missed" else None
+            costs = label_costs(self.costs, hierarchy) if self.errors != "false" else None
             roots = (
                 root_of_each(hierarchy)
                 if self.per == "branch"
@@ -407,9 +428,13 @@ class SelectiveClassifier(WrappingClassifier):
 
     def _confidence_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return how sure the estimator is of each row."""
-        if self.format_.single_label:
-            return chains_of(scores, self.hierarchy_, self.ends_).scores[:, 0]
+        if isinstance(self.promise_, PathPromise):
+            return self._chains(scores).scores[:, 0]
         return np.asarray(scores.sum(axis=1))
+
+    def _chains(self, scores: NDArray[np.float64]) -> Chains:
+        promise: Any = self.promise_
+        return chains_of(scores, self.hierarchy_, promise.candidates)
 
     @property
     def shared_branches_(self) -> tuple[Label, ...]:
@@ -472,7 +497,7 @@ class SelectiveClassifier(WrappingClassifier):
             return self.format_.write(self._predict_sets(X, threshold))
         if threshold is not None:
             raise ValueError(
-                f"threshold must be None if y had one label per row in fit, got {threshold!r}: it "
+                f"threshold must be None if rows had one label each in fit, got {threshold!r}: it "
                 "follows from the promise. Pass max_error."
             )
         return self._write(self._answers(self._score(X), max_error, shift_weight))
@@ -485,7 +510,7 @@ class SelectiveClassifier(WrappingClassifier):
     ) -> NDArray[np.intp]:
         """Return the answer for each row, -1 for none."""
         promise: Any = self.promise_
-        chains = chains_of(scores, self.hierarchy_, self.ends_)
+        chains = self._chains(scores)
         if max_error is None and shift_weight is None:
             return chains.answers(self.thresholds_[chains.tops])
         share, weight = self._read_promise(max_error, shift_weight, len(scores))
@@ -498,7 +523,7 @@ class SelectiveClassifier(WrappingClassifier):
         candidates: str = "specific",
         decide: str = "jointly",
     ) -> sparse.csr_array[np.int32]:
-        if self.format_.single_label:
+        if isinstance(self.promise_, PathPromise):
             return self._closed(self._answers(scores, None))
         chosen = self.thresholds_ if threshold is None else threshold
         return apply_threshold(scores, chosen, self.hierarchy_)
@@ -513,6 +538,8 @@ class SelectiveClassifier(WrappingClassifier):
 
     def _write(self, answers: NDArray[np.intp]) -> Any:
         """Return answers in the format of y."""
+        if not self.format_.single_label:
+            return self.format_.write(self._closed(answers))
         written = np.asarray(self.format_.write(self._closed(answers[answers >= 0])))
         if (answers >= 0).all():
             return written
@@ -581,10 +608,10 @@ class SelectiveClassifier(WrappingClassifier):
         promise = self._path_promise("predict_sets")
         scores = self._score(X)
         share, weight = self._read_promise(max_error, shift_weight, len(scores))
-        tops = chains_of(scores, self.hierarchy_, self.ends_).tops
+        tops = self._chains(scores).tops
         limits = promise.thresholds(tops, share, weight, for_sets=True)
         cover, labels = Cover(self.hierarchy_), self.hierarchy_.labels
-        ends = set_scores(scores, self.ends_, self.hierarchy_)
+        ends = set_scores(scores, promise.candidates, self.hierarchy_)
         return [
             tuple(labels[k] for k in cover.at(row, promise.max_labels, limit))
             for row, limit in zip(ends, limits, strict=True)
@@ -617,14 +644,18 @@ class SelectiveClassifier(WrappingClassifier):
         if "promise_" not in state:
             return
         promise = self.promise_
-        if isinstance(promise, SetPromise) == self.format_.single_label:
+        if isinstance(promise, SetPromise) and self.format_.single_label:
             raise ValueError("promise_ and format_ do not fit together")
         if np.isnan(self.thresholds_).any():
             raise ValueError("thresholds_ must not be NaN")
         if isinstance(promise, SetPromise):
             for thresholds in (self.thresholds_, *promise.stored):
                 check_threshold(thresholds, self.hierarchy_)
-        elif np.isnan(promise.critical).any() or np.isnan(promise.set_critical).any():
+        elif (
+            not promise.candidates.any()
+            or np.isnan(promise.critical).any()
+            or np.isnan(promise.set_critical).any()
+        ):
             raise ValueError("the scores of promise_ must not be NaN")
 
 
