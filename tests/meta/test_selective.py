@@ -250,7 +250,7 @@ def test_wrong_requests_are_refused(problem, careful):
         SelectiveClassifier(ramify.PCTClassifier(dag), per="branch").fit(
             np.zeros((4, 1)), [["a", "b"], ["b"], ["c"], ["a"]]
         )
-    with pytest.raises(ValueError, match="errors must not be 'wrong' .* got 2 most specific"):
+    with pytest.raises(ValueError, match=r"errors must not be 'wrong' .* got 2 most specific"):
         SelectiveClassifier(ramify.PCTClassifier(dag), errors="wrong").fit(
             np.zeros((4, 1)), [["a", "b"], ["b"], ["c"], ["a"]]
         )
