@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn import metrics
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 
 import ramify
-from ramify import Hierarchy, PCTGradientBoostingClassifier, make_hierarchical_classification
+from ramify import (
+    Hierarchy,
+    PCTGradientBoostingClassifier,
+    load_animals,
+    make_hierarchical_classification,
+)
 from ramify.metrics import get_scorer, plot_staged_loss, pooled_auprc
 
 
@@ -101,7 +108,8 @@ def test_validation_rows_may_have_new_label_sets_and_categories():
     X_val = np.array([[0.0, 7], [5, 1]])
     y, y_val = [["a"], ["b"], ["c"]] * 10, [["a", "b"], []]
     model = boosted(loss="softmax", categorical_features=[1], max_iter=5)
-    model.fit(X, y, X_val=X_val, y_val=y_val)
+    with pytest.warns(UserWarning, match="no rounds are kept: in 5 rounds"):
+        model.fit(X, y, X_val=X_val, y_val=y_val)
     assert np.isfinite(model.validation_score_).all()
     scores = model.predict_proba(X_val)
     assert ((scores >= 0) & (scores <= 1)).all()
@@ -123,7 +131,8 @@ def test_a_score_that_is_not_a_number_is_an_error(data):
 
 def test_a_model_without_rounds_predicts_shares_and_can_be_saved(tmp_path, data):
     model = boosted(hierarchy=data.hierarchy, early_stopping=True, scoring=lambda *_: 0.0)
-    model.fit(data.X, data.y)
+    with pytest.warns(UserWarning, match=r"no rounds are kept: in 10 rounds, .* shares, 0\. Use"):
+        model.fit(data.X, data.y)
     assert model.n_iter_ == 0
     scores = model.predict_proba(data.X)
     assert (scores == scores[0]).all()
@@ -227,3 +236,48 @@ def test_few_scores_stop_after_the_same_number_of_rounds_without_improvement():
 def test_score_every_is_checked(data):
     with pytest.raises(ValueError, match="score_every must be an integer >= 1, got 0"):
         boosted(hierarchy=data.hierarchy, score_every=0).fit(data.X, data.y)
+
+
+# ---- scorers of scikit-learn, and scores that do not improve --------------------------------
+
+
+@pytest.mark.parametrize("kind", ["classes", "paths", "sets"])
+def test_scorers_of_scikit_learn_score_labels(data, kind):
+    X, y = load_iris(return_X_y=True)
+    hierarchy = None
+    if kind == "sets":
+        X, y, hierarchy = data.X, data.hierarchy.decode(data.y), data.hierarchy
+    elif kind == "paths":
+        y = np.array(["a/x", "a/y", "b"])[y]
+    settings = {"hierarchy": hierarchy, "early_stopping": True, "validation_fraction": 0.3}
+    theirs = boosted(scoring=metrics.make_scorer(metrics.f1_score, average="micro"), **settings)
+    theirs.fit(X, y)
+    assert theirs.validation_score_.max() > theirs.validation_score_[0]
+    ours = boosted(scoring="subset_accuracy" if kind != "sets" else "micro_f1", **settings)
+    np.testing.assert_allclose(ours.fit(X, y).validation_score_, theirs.validation_score_)
+
+
+def test_scorers_that_cannot_score_paths_are_explained():
+    X, y = load_iris(return_X_y=True)
+    paths = np.array(["a/x", "a/y", "b"])[y]
+    model = boosted(early_stopping=True, scoring=metrics.get_scorer("roc_auc_ovr"))
+    with pytest.raises(ValueError, match=r"cannot score labels of this form.*get_scorer_names"):
+        model.fit(X, paths)
+    with pytest.raises(ValueError, match="scikit-learn's 'accuracy' is 'subset_accuracy' here"):
+        model.set_params(scoring="accuracy").fit(X, paths)
+
+
+@pytest.mark.parametrize("scoring", ["macro_f1", "hierarchical_f1", "micro_f1"])
+def test_measures_of_label_sets_improve_from_the_first_rounds(scoring):
+    data = load_animals(as_frame=False)
+    model = PCTGradientBoostingClassifier(
+        data.hierarchy, early_stopping=True, scoring=scoring, random_state=0
+    )
+    assert model.fit(data.X, data.y).n_iter_ > 5
+
+
+def test_probabilities_of_flat_classes_sum_to_one():
+    X, y = load_iris(return_X_y=True)
+    scores = PCTGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(scores.sum(axis=1), 1, rtol=0, atol=1e-15)
+    metrics.log_loss(y, scores)  # warns of sums that are not 1

@@ -373,3 +373,21 @@ def test_errors_name_the_argument_and_its_value(options, error, message):
     data = make_data(as_frame=False)
     with pytest.raises(error, match=message):
         choose(data.X, data.y, **options)
+
+
+# ---- simple models are preferred ------------------------------------------------------------
+
+
+def test_a_simpler_model_within_one_standard_error_is_preferred():
+    data = make_data(as_frame=False, noise=1.0)
+    models = [("small", PCTForestClassifier(n_estimators=24)), ("larger", FOREST)]
+    models += [("largest", PCTForestClassifier(n_estimators=25))]
+    choice = choose(data.X, data.y, hierarchy=data.hierarchy, candidates=models, cv=5)
+    small, largest = (choice.trial(name).scores["pooled_auprc"] for name in ("small", "largest"))
+    gains = np.subtract(largest, small)
+    assert 0 < gains.mean() <= gains.std(ddof=1) / math.sqrt(5)
+    assert choice.name == "small"
+    assert choice.reason.startswith("small is simpler than largest, whose pooled_auprc over 5")
+    weak = [("tree", PCTClassifier(max_depth=1)), *models[1:]]
+    choice = choose(data.X, data.y, hierarchy=data.hierarchy, candidates=weak, cv=5)
+    assert choice.name != "tree"

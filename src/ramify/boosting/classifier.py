@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._base.classifier import StagedClassifier
+from ramify._base.classifier import StagedClassifier, share_classes
 from ramify._base.tree_models import Margins, TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, BoostedTreesOf, IfPresent, Schema, Sparse, Text, Whole
@@ -47,7 +47,13 @@ from ramify.boosting.rounds import (
     make_booster,
     total_gains,
 )
-from ramify.boosting.stopping import Course, HeldOutModel, read_scoring
+from ramify.boosting.stopping import (
+    Course,
+    HeldOutModel,
+    labels_for,
+    read_scoring,
+    score_held_out,
+)
 from ramify.boosting.trees import name_label_sets, read_boosted
 from ramify.data.features import read_features
 from ramify.decision import make_coherent
@@ -508,7 +514,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         learn_rounds(booster, trees, n_rounds - n_kept, course, verbose=bool(self.verbose))
         earlier = np.zeros(0) if previous is None else previous.validation_score_[:n_kept]
         if course is not None:
-            trees.truncate(n_kept + course.best_round)
+            trees.truncate(n_kept + course.rounds_to_keep())
             complete = len(earlier) == n_kept
             scores = [*earlier, *course.scores] if complete else course.scores
             self.validation_score_ = np.array(scores, dtype=np.float64)
@@ -571,6 +577,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         truth = rows.Y[rows.held_out]
         weights = rows.weights[rows.held_out]
         weighted = {} if (weights == weights[0]).all() else {"sample_weight": weights}
+        write = labels_for(scorer, self.format_)
 
         def score() -> float:
             if scorer is None:
@@ -578,12 +585,9 @@ class PCTGradientBoostingClassifier(StagedClassifier):
             margins = np.empty((len(rows.held_out), len(self.baseline_)), dtype=np.float32)
             booster.copy_margins(rows.held_out, margins)
             model = HeldOutModel(
-                self._link(margins),
-                self.hierarchy_,
-                self.classes_,
-                self._decide,
+                self._link(margins), self.hierarchy_, self.classes_, self._decide, write
             )
-            return scorer(model, X, truth, **weighted)
+            return score_held_out(scorer, model, X, write(truth), **weighted)
 
         return Course(score, int(self.n_iter_no_change), float(self.tol), int(self.score_every))
 
@@ -622,7 +626,9 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         """Return the coherent probabilities of all labels."""
         probabilities = to_probabilities(self.loss_, margins, count_threads(self.n_jobs))
         if self.loss_ == "softmax":
-            return label_probabilities(probabilities, self.label_sets_)
+            # Probabilities of single precision do not sum to 1 exactly.
+            scores = label_probabilities(probabilities, self.label_sets_)
+            return share_classes(scores, self.format_)
         return make_coherent(probabilities, self.hierarchy_, self.coherence, n_jobs=self.n_jobs)
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:

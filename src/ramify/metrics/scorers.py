@@ -165,9 +165,38 @@ def get_scorer(name: str, **options: Any) -> HierarchicalScorer:
     """
     known = _registry()
     if name not in known:
-        raise ValueError(f"name must be one of {', '.join(known)}, got {name!r}.")
+        raise ValueError(
+            f"name must be one of {', '.join(known)}, got {name!r}.{name_in_scikit_learn(name)}"
+        )
     measure, sign, of_scores = known[name]
     return HierarchicalScorer(measure, sign, of_scores, options)
+
+
+_OF_SCIKIT_LEARN = {
+    "accuracy": "subset_accuracy",
+    "average_precision": "mean_auprc",
+    "f1": "micro_f1",
+    "f1_macro": "macro_f1",
+    "f1_micro": "micro_f1",
+    "f1_samples": "example_f1",
+    "jaccard": "jaccard_accuracy",
+    "jaccard_samples": "jaccard_accuracy",
+    "roc_auc": "mean_auroc",
+    "roc_auc_ovr": "mean_auroc",
+}
+"""Names of scikit-learn's scorers, and ours for the same measure."""
+
+
+def name_in_scikit_learn(name: object) -> str:
+    """Return a sentence that names the measure that scikit-learn gives another name, or nothing.
+
+    Examples
+    --------
+    >>> name_in_scikit_learn("accuracy")
+    " scikit-learn's 'accuracy' is 'subset_accuracy' here."
+    """
+    ours = _OF_SCIKIT_LEARN.get(name) if isinstance(name, str) else None
+    return f" scikit-learn's {name!r} is {ours!r} here." if ours else ""
 
 
 def get_scorers(names: Iterable[str], **options: Any) -> dict[str, HierarchicalScorer]:

@@ -274,11 +274,29 @@ class Comparison:
         defined = [trial for trial in found if not math.isnan(trial.mean(measure))]
         return sorted(defined, key=lambda trial: -trial.mean(measure))
 
+    def _simpler(self, best: Trial, ranked: list[Trial], measure: str) -> Trial | None:
+        """Return the simplest candidate that is within one standard error of the best.
+
+        The first candidates are simple. The error is that of the difference, on the same folds.
+        """
+        for trial in self.trials.values():
+            if trial is best:
+                return None
+            if trial not in ranked or self._full_seconds(trial.name) > self.watch.left:
+                continue
+            gain, error = _difference(best, trial, measure)
+            if 0 < gain <= error:
+                return trial
+        return None
+
     def _best(self, ranked: list[Trial], measure: str) -> tuple[str, str]:
         """Return the name of the best candidate that can be fitted in time, and the reason."""
         for trial in ranked:
             needed = self._full_seconds(trial.name)
             if needed <= self.watch.left:
+                simpler = self._simpler(trial, ranked, measure)
+                if simpler is not None:
+                    return simpler.name, _simpler_reason(simpler, trial, measure, self.n_folds)
                 return trial.name, _reason(trial, ranked, measure, self.n_folds)
             trial.note = (
                 f"not chosen: fitting it on all rows would take about {_shown(needed)}, and "
@@ -294,6 +312,23 @@ class Comparison:
             why = "a single row is not enough to compare models"
         self.trials[self.first].note = ""
         return self.first, f"{self.first} is the first candidate; {why}."
+
+
+def _difference(best: Trial, other: Trial, measure: str) -> tuple[float, float]:
+    """Return by how much a trial is ahead of another one on the same folds, and its error."""
+    gains = np.subtract(best.scores[measure], other.scores[measure])
+    gains = gains[~np.isnan(gains)]
+    error = float(np.std(gains, ddof=1)) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
+    return float(np.mean(gains)) if len(gains) else math.inf, error
+
+
+def _simpler_reason(chosen: Trial, best: Trial, measure: str, n_folds: int) -> str:
+    gain, error = _difference(best, chosen, measure)
+    return (
+        f"{chosen.name} is simpler than {best.name}, whose {measure} over {n_folds} folds, "
+        f"{best.mean(measure):.4f}, is higher by {gain:.4f} only, within one standard error "
+        f"({error:.4f})."
+    )
 
 
 def _reason(best: Trial, ranked: list[Trial], measure: str, n_folds: int) -> str:

@@ -177,7 +177,7 @@ def _boost(
         course.record()
     learn_rounds(learner, trees, n_rounds, course, verbose=bool(model.verbose), note=learner.write)
     if course is not None:
-        trees.truncate(course.best_round)
+        trees.truncate(course.rounds_to_keep())
     model.validation_score_ = np.array([] if course is None else course.scores, dtype=np.float64)
     model.trees_ = trees
 
