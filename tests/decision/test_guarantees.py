@@ -20,7 +20,7 @@ from ramify.decision.guarantees import (
     climb,
     critical_scores,
     false_events,
-    lowest_safe_threshold,
+    lowest_safe,
     missed_events,
     pooled,
     set_scores,
@@ -170,7 +170,12 @@ def test_without_enough_rows_nothing_is_promised() -> None:
     assert tolerated(5, 0.1) == -1
     assert tolerated(20, 0.1, 0.95) == -1
     assert tolerated(29, 0.1, 0.95) == 0
-    assert lowest_safe_threshold(Events(np.array([0.5]), np.array([1.0])), 5, 0.1, 0.9) == np.inf
+
+
+def test_thresholds_are_tested_from_the_highest_until_one_fails() -> None:
+    events = Events(np.array([0.8, 0.6, 0.4]), np.array([1.0, 2.0, -3.0]))
+    found = lowest_safe(events, [-1, 0.5, 1, 2.9, 3])
+    assert found.tolist() == [np.inf, 0.801, 0.601, 0.601, 0.001]
 
 
 @pytest.mark.parametrize("confidence", [None, 0.9])

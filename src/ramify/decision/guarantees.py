@@ -129,23 +129,20 @@ def below(events: Events, most: ArrayLike) -> NDArray[np.float64]:
     return np.where(allowed < 0, -np.inf, np.append(events.at[order], np.inf)[first])
 
 
-def lowest_safe_threshold(events: Events, n: int, share: float, confidence: float) -> float:
-    """Return the lowest threshold down to which every one passes a test of its mean loss.
+def lowest_safe(events: Events, most: ArrayLike) -> NDArray[np.float64]:
+    """Return the lowest thresholds down to which the losses sum to at most `most` everywhere.
 
     Events as in `above`, but a loss may also fall as the threshold does. The thresholds 1, 0.999,
-    … are tested in this order until one fails, so no correction for multiple tests is needed
-    (Learn then Test; Angelopoulos et al., 2025).
+    … are tested in this order until one fails, so that the level of a test needs no correction for
+    their number (Learn then Test; Angelopoulos et al., 2025).
     """
-    most = tolerated(n, share, confidence, is_binary=False)
-    if most < 0:
-        return np.inf
     grid = np.arange(_GRID, 0, -1) / _GRID
     order = np.argsort(-events.at, kind="stable")
     sums = np.concatenate([[0.0], np.cumsum(events.change[order])])
-    lost = sums[np.searchsorted(-events.at[order], -grid, side="right")]
-    failed = np.flatnonzero(lost > most)
-    n_passed = int(failed[0]) if failed.size else len(grid)
-    return float(grid[n_passed - 1]) if n_passed else np.inf
+    lost = np.maximum.accumulate(sums[np.searchsorted(-events.at[order], -grid, side="right")])
+    allowed = np.atleast_1d(np.asarray(most, dtype=np.float64))
+    n_passed = np.searchsorted(lost, allowed, side="right")
+    return np.append(np.inf, grid)[np.where(allowed < 0, 0, n_passed)]
 
 
 # ---- one path a row: climbing ---------------------------------------------------------------

@@ -24,7 +24,7 @@ from ramify.decision.guarantees import (
     climb,
     critical_scores,
     false_events,
-    lowest_safe_threshold,
+    lowest_safe,
     missed_events,
     pooled,
     set_scores,
@@ -239,14 +239,14 @@ def _search(
     if n == 0:
         return np.full(len(shares), np.inf if costs is None else -np.inf)
     events = pooled(by_row, rows.shares)
-    if costs is None and confidence is not None:
-        return np.array([lowest_safe_threshold(events, n, s, confidence) for s in shares])
     if rows.is_shifted:
         weight = rows.weights.max()
         most = shares * (rows.weights.sum() + weight) - weight
     else:
         most = np.array([tolerated(n, s, confidence, is_binary=False) for s in shares])
-    return above(events, most) if costs is None else below(events, most)
+    if costs is not None:
+        return below(events, most)
+    return above(events, most) if confidence is None else lowest_safe(events, most)
 
 
 def root_of_each(hierarchy: Hierarchy) -> NDArray[np.intp]:
