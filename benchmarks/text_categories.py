@@ -6,6 +6,11 @@ fits every learner in a separate process and prints a table, which it also write
 prediction of one row; memory is the peak above that of the data; files are those of
 ``ramify.save`` or ``joblib.dump``. Learners stopped at the limit have no figures. HiClass is
 measured if it is installed; the predictions of its architectures are compared with those of ours.
+
+``--texts FILE ...`` reads real texts instead: CSV files with the columns "text" and "label", a
+path such as "a/b". They are divided at random into training and test rows, several times; figures
+are means, accuracies with 95 % intervals, which are also given for the differences from the first
+learner on the same rows.
 """
 
 from __future__ import annotations
@@ -28,11 +33,14 @@ from typing import Any
 
 import joblib
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from scipy import stats
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.linear_model import SGDClassifier
+from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import ramify
@@ -67,7 +75,7 @@ class Figure:
     memory_mib: float
     file_mib: float
     stopped: float
-    """Share of answers that end above the last level."""
+    """Share of answers at which no training text ends."""
 
 
 def make_texts(n_rows: int, n_words: int, branching: Sequence[int], seed: int = 0) -> Texts:
@@ -106,6 +114,17 @@ def _zipf(rng: np.random.Generator, n: int, size: int, exponent: float) -> np.nd
     return rng.choice(n, size, p=p / p.sum())
 
 
+def read_texts(path: Path, seed: int, max_rows: int) -> Texts:
+    """Read texts and paths, and divide them at random; four of five are for training."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = np.random.default_rng(seed).permutation(len(table))[:max_rows]
+    train, test = np.split(chosen, [len(chosen) * 4 // 5])
+    words, y = table["text"].to_numpy(), table["label"].to_numpy(str)
+    weigh = TfidfVectorizer(sublinear_tf=True)
+    X = weigh.fit_transform(words[train])
+    return Texts(X, y[train], weigh.transform(words[test]), y[test])
+
+
 class ByLevels(BaseEstimator):
     """A classifier of HiClass, which takes and returns one column per level."""
 
@@ -114,17 +133,21 @@ class ByLevels(BaseEstimator):
 
     def fit(self, X: Any, y: np.ndarray) -> ByLevels:
         """Fit on paths."""
-        self.model.fit(X, np.array([path.split("/") for path in y]))
+        paths = [path.split("/") for path in y]
+        depth = max(map(len, paths))
+        self.model.fit(X, np.array([path + [""] * (depth - len(path)) for path in paths]))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return paths."""
-        return np.array(["/".join(map(str, row)) for row in self.model.predict(X)])
+        return np.array(["/".join(map(str, row)).rstrip("/") for row in self.model.predict(X)])
 
 
 def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
     """Return the learners by name."""
     found: dict[str, Callable[[], Any]] = {
+        "PerParentClassifier": ramify.PerParentClassifier,
+        "LinearClassifier": ramify.LinearClassifier,
         "PerParentClassifier, SGD": lambda: ramify.PerParentClassifier(linear()),
         "PerNodeClassifier, SGD": lambda: ramify.PerNodeClassifier(linear()),
         "PerLevelClassifier, SGD": lambda: ramify.PerLevelClassifier(linear()),
@@ -138,7 +161,10 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
         "PCTForestClassifier(redraw=True)": lambda: ramify.PCTForestClassifier(
             n_estimators=n_trees, redraw=True, random_state=0
         ),
+        "scikit-learn: LinearSVC, flat": lambda: LinearSVC(random_state=0),
         "scikit-learn: SGD, flat": linear,
+        "scikit-learn: SGD with Huber loss, flat": huber,
+        "scikit-learn: logistic regression, flat": lambda: LogisticRegression(C=10),
         "scikit-learn: forest, flat": lambda: RandomForestClassifier(n_trees, random_state=0),
     }
     if find_spec("hiclass"):
@@ -147,7 +173,13 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
             "HiClass: per parent, SGD": lambda: ByLevels(
                 theirs.LocalClassifierPerParentNode(linear())
             ),
+            "HiClass: per parent, LinearSVC": lambda: ByLevels(
+                theirs.LocalClassifierPerParentNode(LinearSVC(random_state=0))
+            ),
             "HiClass: per node, SGD": lambda: ByLevels(theirs.LocalClassifierPerNode(linear())),
+            "HiClass: per parent, its default": lambda: ByLevels(
+                theirs.LocalClassifierPerParentNode()
+            ),
         }
     found |= {
         "SiblingLassoClassifier(alpha=0.1)": lambda: ramify.SiblingLassoClassifier(alpha=0.1),
@@ -161,6 +193,11 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
 def linear() -> SGDClassifier:
     """Return the linear model that all architectures use."""
     return SGDClassifier(loss="log_loss", random_state=0)
+
+
+def huber() -> SGDClassifier:
+    """Return the most accurate variant of scikit-learn's stochastic linear models."""
+    return SGDClassifier(loss="modified_huber", random_state=0)
 
 
 def peak_mib() -> float:
@@ -177,9 +214,9 @@ def measure(name: str, make: Callable[[], Any], texts: Texts) -> tuple[Figure, n
     predict_s, memory = time.process_time() - start, peak_mib() - before
     start = time.process_time()
     for k in range(SINGLE_ROWS):
-        model.predict(texts.X_test[k])
+        model.predict(texts.X_test[[k]])
     one_row_s = (time.process_time() - start) / SINGLE_ROWS
-    tops, expected = ([path[:2] for path in part] for part in (answers, texts.y_test))
+    tops, expected = ([path.split("/")[0] for path in part] for part in (answers, texts.y_test))
     return Figure(
         name,
         fit_s,
@@ -189,7 +226,7 @@ def measure(name: str, make: Callable[[], Any], texts: Texts) -> tuple[Figure, n
         float(np.mean(np.array(tops) == np.array(expected))),
         memory,
         file_mib(model),
-        float(np.mean([path.count("/") < 2 for path in answers])),
+        float(np.mean(~np.isin(answers, texts.y))),
     ), answers
 
 
@@ -259,6 +296,61 @@ PAIRS = (
 )
 
 
+def interval(values: Sequence[float]) -> str:
+    """Return the mean of values and its 95 % interval."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return f"{mean:.3f}"
+    half = stats.t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values))
+    return f"{mean:.3f} ± {half:.3f}"
+
+
+def mean_figure(figures: Sequence[Figure]) -> Figure:
+    """Return the means of the figures of one learner."""
+    numbers = [name for name in asdict(figures[0]) if name != "name"]
+    means = {name: float(np.mean([getattr(one, name) for one in figures])) for name in numbers}
+    return Figure(figures[0].name, **means)
+
+
+def measure_splits(
+    path: Path, names: Sequence[str], options: argparse.Namespace
+) -> dict[str, list[Figure]]:
+    """Measure learners on several divisions of a file, and print a table with intervals."""
+    makers = learners(options.trees)
+    found: dict[str, list[Figure]] = {}
+    left = list(names)
+    for seed in range(options.splits):
+        texts = read_texts(path, seed, options.rows)
+        for name in tuple(left):
+            result = measure_apart(name, makers[name], texts, options.limit)
+            if result is None:
+                left.remove(name)
+                print(f"{name}: stopped after {options.limit:g} CPU seconds", flush=True)
+            else:
+                found.setdefault(name, []).append(result[0])
+    found = {name: found[name] for name in left}
+    print(
+        f"\n{path.name.partition('.')[0]}: {texts.X.shape[0]} + {texts.X_test.shape[0]} texts, "
+        f"{texts.X.shape[1]} words, {len(set(texts.y))} categories, {options.splits} splits\n"
+    )
+    first = next(iter(found.values()))
+    rows = []
+    for figures in found.values():
+        differences = [
+            [
+                getattr(one, name) - getattr(own, name)
+                for one, own in zip(figures, first, strict=True)
+            ]
+            for name in ("leaf_accuracy", "top_accuracy")
+        ]
+        own = cells(mean_figure(figures))
+        own[4] = interval([one.leaf_accuracy for one in figures])
+        own[5] = interval([one.top_accuracy for one in figures])
+        rows.append([*own, *map(interval, differences)])
+    print_table([(*HEADINGS, "leaf, difference", "top, difference"), *rows])
+    return found
+
+
 def compare(found: dict[str, tuple[Figure, np.ndarray]]) -> list[str]:
     """Return the ratios to HiClass and how many answers differ."""
     lines = []
@@ -275,16 +367,55 @@ def compare(found: dict[str, tuple[Figure, np.ndarray]]) -> list[str]:
     return lines
 
 
+def run_on_files(options: argparse.Namespace) -> int:
+    """Measure on real texts."""
+    names = [
+        name
+        for name in learners(options.trees)
+        if not options.only or any(part in name for part in options.only)
+    ]
+    print(describe_machine())
+    found = {path.name: measure_splits(path, names, options) for path in options.texts}
+    write_report(
+        {
+            "texts": {
+                name: {
+                    learner: [asdict(one) for one in figures] for learner, figures in own.items()
+                }
+                for name, own in found.items()
+            }
+        },
+        "text_categories_real.json",
+    )
+    return 0
+
+
+def write_report(report: dict[str, Any], name: str) -> None:
+    """Write the figures to a file."""
+    folder = BUILD / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    report = {
+        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "machine": describe_machine(),
+        **report,
+    }
+    (folder / name).write_text(json.dumps(report, indent=1))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and write it to a file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_categories")
-    parser.add_argument("--rows", type=int, default=20_000, help="number of texts")
+    parser.add_argument("--texts", type=Path, nargs="+", help="CSV files to read")
+    parser.add_argument("--splits", type=int, default=5, help="divisions of every file")
+    parser.add_argument("--rows", type=int, default=20_000, help="number of texts, at most")
     parser.add_argument("--words", type=int, default=50_000, help="size of the vocabulary")
     parser.add_argument("--branching", type=int, nargs=3, default=(10, 10, 10))
     parser.add_argument("--trees", type=int, default=100, help="trees of every forest")
     parser.add_argument("--limit", type=float, default=900, help="CPU seconds of one learner")
     parser.add_argument("--only", nargs="+", help="parts of the names of the learners")
     options = parser.parse_args(arguments)
+    if options.texts:
+        return run_on_files(options)
     texts = make_texts(options.rows, options.words, options.branching)
     names = ("scikit-learn", "hiclass") if find_spec("hiclass") else ("scikit-learn",)
     versions = ", ".join(f"{name} {version(name)}" for name in names)
@@ -306,17 +437,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print()
     print_table([HEADINGS, *(cells(figure) for figure, _ in found.values())])
     print("", *compare(found), sep="\n")
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
     report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
         "options": vars(options),
         "versions": versions,
         "figures": [asdict(figure) for figure, _ in found.values()],
         "stopped": stopped,
     }
-    (folder / "text_categories.json").write_text(json.dumps(report, indent=1))
+    write_report(report, "text_categories.json")
     return 0
 
 

@@ -62,8 +62,14 @@ nb::typed<nb::dict, nb::str, nb::object> train(const Rows& X, const Vector<std::
     found["outputs"] = to_numpy(std::move(model.outputs));
     found["weights"] = to_numpy(std::move(model.weights));
     found["intercepts"] = to_numpy(std::move(model.intercepts));
-    found["scale"] = model.link.scale;
-    found["offset"] = model.link.offset;
+    std::vector<double> scales;
+    std::vector<double> offsets;
+    for (const auto& link : model.links) {
+        scales.push_back(link.scale);
+        offsets.push_back(link.offset);
+    }
+    found["scales"] = to_numpy(std::move(scales));
+    found["offsets"] = to_numpy(std::move(offsets));
     return found;
 }
 
@@ -72,13 +78,14 @@ class BorrowedWeights {
   public:
     BorrowedWeights(Vector<std::int32_t> features, Vector<std::int64_t> indptr,
                     Vector<std::int32_t> outputs, Vector<float> weights, Vector<float> intercepts,
-                    double scale, double offset, bool exclusive)
+                    Vector<double> scales, Vector<double> offsets, bool exclusive)
         : features_(std::move(features)),
           indptr_(std::move(indptr)),
           outputs_(std::move(outputs)),
           weights_(std::move(weights)),
           intercepts_(std::move(intercepts)),
-          link_{scale, offset},
+          scales_(std::move(scales)),
+          offsets_(std::move(offsets)),
           exclusive_(exclusive) {
         const auto own = view(features_);
         require(intercepts_.size() > 0, "a model must have an output");
@@ -87,6 +94,8 @@ class BorrowedWeights {
                 "features must increase");
         require(indptr_.size() == own.size() + 1, "indptr must have a place for every feature");
         check_compressed(view(indptr_), view(outputs_), intercepts_.size());
+        require(scales_.size() == intercepts_.size() && offsets_.size() == intercepts_.size(),
+                "scales and offsets must have one number per output");
         require(weights_.size() == outputs_.size(), "weights and outputs must have one length");
     }
 
@@ -97,8 +106,8 @@ class BorrowedWeights {
         require(out.shape(0) == X.n_rows() && out.shape(1) == intercepts_.size(),
                 "out must have a column for every output");
         const LinearWeights model{
-            own,   view(indptr_), view(outputs_), view(weights_), view(intercepts_),
-            link_, exclusive_};
+            own,           view(indptr_),  view(outputs_), view(weights_), view(intercepts_),
+            view(scales_), view(offsets_), exclusive_};
         StopSignal signal(interrupted_by(nullptr));
         with_sparse(X, [&](const CsrView& rows) {
             stoppable([&] {
@@ -113,7 +122,8 @@ class BorrowedWeights {
     Vector<std::int32_t> outputs_;
     Vector<float> weights_;
     Vector<float> intercepts_;
-    LinearLink link_;
+    Vector<double> scales_;
+    Vector<double> offsets_;
     bool exclusive_;
 };
 
@@ -126,9 +136,9 @@ void init_linear(nb::module_& m) {
           nb::arg("n_threads"), "Learn one linear model per output, each against all other rows.");
     nb::class_<BorrowedWeights>(m, "LinearWeights", "The weights of linear models.")
         .def(nb::init<Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::int32_t>,
-                      Vector<float>, Vector<float>, double, double, bool>(),
+                      Vector<float>, Vector<float>, Vector<double>, Vector<double>, bool>(),
              nb::arg("features"), nb::arg("indptr"), nb::arg("outputs"), nb::arg("weights"),
-             nb::arg("intercepts"), nb::arg("scale"), nb::arg("offset"), nb::arg("exclusive"))
+             nb::arg("intercepts"), nb::arg("scales"), nb::arg("offsets"), nb::arg("exclusive"))
         .def("predict", &BorrowedWeights::predict, nb::arg("X"), nb::arg("out"),
              "Write the probability of every output for every row.");
 }

@@ -36,35 +36,25 @@ double slope_of_classes(const HeldOutMargins& held_out, std::span<const std::int
     return scale * slope + prior_weight * std::log(scale / usual_scale);
 }
 
-}  // namespace
-
-LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth) {
-    double low = std::log(least_scale);
-    double high = std::log(largest_scale);
-    for (int step = 0; step < 12; ++step) {
-        const double middle = (low + high) / 2;
-        (slope_of_classes(held_out, truth, std::exp(middle)) > 0 ? high : low) = middle;
-    }
-    return {std::exp((low + high) / 2), 0};
-}
-
-LinearLink link_labels(const HeldOutMargins& held_out, std::span<const std::uint8_t> truth) {
-    // Newton's method; the likelihood is concave, and the prior keeps the optimum finite. Steps
-    // are limited instead of searched, which is enough for two parameters.
-    double scale = usual_scale;
-    double offset = 0;
+/// Newton's method for the labels from `first` up to, but not including, `last`. The likelihood is
+/// concave, and the prior keeps the optimum finite. Steps are limited instead of searched, which
+/// is enough for two parameters.
+LinearLink link_together(const HeldOutMargins& held_out, std::span<const std::uint8_t> truth,
+                         std::size_t first, std::size_t last, const LinearLink& prior) {
+    LinearLink link = prior;
+    const double by_unit = prior_weight / (prior.scale * prior.scale);
     for (int step = 0; step < 30; ++step) {
-        double by_scale = prior_weight * (scale - usual_scale) / (usual_scale * usual_scale);
-        double by_offset = prior_weight * offset / (usual_scale * usual_scale);
-        double a = prior_weight / (usual_scale * usual_scale);
+        double by_scale = by_unit * (link.scale - prior.scale);
+        double by_offset = prior_weight * (link.offset - prior.offset);
+        double a = by_unit;
         double b = 0;
-        double c = a;
+        double c = prior_weight;
         for (std::size_t r = 0; r < held_out.n_rows(); ++r) {
             const auto margins = held_out.row(r);
             const double weight = held_out.weights[r];
-            for (std::size_t k = 0; k < margins.size(); ++k) {
+            for (std::size_t k = first; k < last; ++k) {
                 const double margin = margins[k];
-                const double p = 1 / (1 + std::exp(-scale * margin - offset));
+                const double p = 1 / (1 + std::exp(-link.scale * margin - link.offset));
                 const double error = weight * (p - truth[r * held_out.n_outputs + k]);
                 const double spread = weight * p * (1 - p);
                 by_scale += error * margin;
@@ -77,15 +67,38 @@ LinearLink link_labels(const HeldOutMargins& held_out, std::span<const std::uint
         const double determinant = a * c - b * b;
         const double move = (c * by_scale - b * by_offset) / determinant;
         const double shift = (a * by_offset - b * by_scale) / determinant;
-        const double next =
-            std::clamp(scale - std::clamp(move, -scale / 2, scale), least_scale, largest_scale);
+        const double next = std::clamp(link.scale - std::clamp(move, -link.scale, link.scale / 2),
+                                       least_scale, largest_scale);
         const double moved = std::clamp(shift, -2.0, 2.0);
-        const bool done = std::abs(next - scale) < 1e-3 * scale && std::abs(moved) < 1e-3;
-        scale = next;
-        offset -= moved;
+        const bool done =
+            std::abs(next - link.scale) < 1e-3 * link.scale && std::abs(moved) < 1e-3;
+        link = {next, link.offset - moved};
         if (done) break;
     }
-    return {scale, offset};
+    return link;
+}
+
+}  // namespace
+
+LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth) {
+    double low = std::log(least_scale);
+    double high = std::log(largest_scale);
+    for (int step = 0; step < 12; ++step) {
+        const double middle = (low + high) / 2;
+        (slope_of_classes(held_out, truth, std::exp(middle)) > 0 ? high : low) = middle;
+    }
+    return {std::exp((low + high) / 2), 0};
+}
+
+std::vector<LinearLink> link_labels(const HeldOutMargins& held_out,
+                                    std::span<const std::uint8_t> truth) {
+    const LinearLink together =
+        link_together(held_out, truth, 0, held_out.n_outputs, {usual_scale, 0});
+    std::vector<LinearLink> found(held_out.n_outputs, together);
+    for (std::size_t k = 0; found.size() > 1 && k < found.size(); ++k) {
+        found[k] = link_together(held_out, truth, k, k + 1, together);
+    }
+    return found;
 }
 
 }  // namespace ramify

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace ramify {
 
@@ -21,15 +22,16 @@ struct HeldOutMargins {
 /// How margins become probabilities: those of classes are proportional to exp(scale · margin),
 /// that of a label is 1 / (1 + exp(-scale · margin - offset)).
 struct LinearLink {
-    double scale;
-    double offset;
+    double scale = 0;
+    double offset = 0;
 };
 
 /// Finds the most likely scale for classes; `truth` is the class of every row.
 LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth);
 
-/// Finds the most likely scale and offset for labels, shared by all of them; `truth` is 1 where
-/// a row has a label, by rows.
-LinearLink link_labels(const HeldOutMargins& held_out, std::span<const std::uint8_t> truth);
+/// Finds the most likely scale and offset of each label, close to those of all labels together
+/// where it has few rows; `truth` is 1 where a row has a label, by rows.
+std::vector<LinearLink> link_labels(const HeldOutMargins& held_out,
+                                    std::span<const std::uint8_t> truth);
 
 }  // namespace ramify

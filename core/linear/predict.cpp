@@ -26,15 +26,16 @@ void add_weights(const LinearWeights& model, const CsrView& X, std::size_t row,
 }
 
 void to_probabilities(const LinearWeights& model, std::span<double> margins) {
-    const auto [scale, offset] = model.link;
     if (!model.exclusive) {
-        for (auto& value : margins) value = 1 / (1 + std::exp(-scale * value - offset));
+        for (std::size_t k = 0; k < margins.size(); ++k) {
+            margins[k] = 1 / (1 + std::exp(-model.scales[k] * margins[k] - model.offsets[k]));
+        }
         return;
     }
     const double largest = *std::max_element(margins.begin(), margins.end());
     double total = 0;
     for (auto& value : margins) {
-        value = std::exp(scale * (value - largest));
+        value = std::exp(model.scales.front() * (value - largest));
         total += value;
     }
     for (auto& value : margins) value /= total;

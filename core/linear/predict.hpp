@@ -18,8 +18,9 @@ struct LinearWeights {
     std::span<const std::int32_t> outputs;
     std::span<const float> weights;
     std::span<const float> intercepts;
-    LinearLink link;
-    bool exclusive;  // whether a row has exactly one of the outputs
+    std::span<const double> scales;   // how margins become probabilities; see LinearLink
+    std::span<const double> offsets;  // not of classes
+    bool exclusive;                   // whether a row has exactly one of the outputs
 
     std::size_t n_outputs() const { return intercepts.size(); }
 };

@@ -58,14 +58,14 @@ class HeldOut {
         }
     }
 
-    LinearLink find_link(const LinearProblem& problem) const {
+    std::vector<LinearLink> find_links(const LinearProblem& problem) const {
         std::vector<double> weights(rows_.size());
         for (std::size_t r = 0; r < rows_.size(); ++r) weights[r] = problem.weights[rows_[r]];
         const HeldOutMargins held_out{margins_, n_outputs_, weights};
         if (problem.exclusive) {
             std::vector<std::int32_t> truth(rows_.size());
             for (std::size_t r = 0; r < rows_.size(); ++r) truth[r] = classes_[rows_[r]];
-            return link_classes(held_out, truth);
+            return std::vector<LinearLink>(n_outputs_, link_classes(held_out, truth));
         }
         std::vector<std::uint8_t> truth(margins_.size());
         for (std::size_t k = 0; k < n_outputs_; ++k) {
@@ -156,7 +156,7 @@ LinearModel train_linear(const CsrView& X, const LinearProblem& problem,
         columns[k] = column_of(worker->solver, options.least_weight);
     });
     LinearModel model = join(rows, columns);
-    model.link = held_out.find_link(problem);
+    model.links = held_out.find_links(problem);
     return model;
 }
 

@@ -36,7 +36,7 @@ struct LinearModel {
     std::vector<std::int32_t> outputs;
     std::vector<float> weights;
     std::vector<float> intercepts;
-    LinearLink link;
+    std::vector<LinearLink> links;  // of each output; classes share one scale
 };
 
 LinearModel train_linear(const CsrView& X, const LinearProblem& problem,

@@ -163,8 +163,8 @@ def _are_words(n_features: int, texts: tuple[tuple[int, int], ...]) -> NDArray[n
 class LinearModel:
     """The weights of the outputs of a linear model, by column, without zeros.
 
-    The probabilities of classes are proportional to exp(scale * margin); that of a label is
-    1 / (1 + exp(-scale * margin - offset)).
+    The probabilities of classes are proportional to exp(scale * margin), with the same scale; that
+    of a label is 1 / (1 + exp(-scale * margin - offset)).
     """
 
     columns: NDArray[np.int32]  # those with a weight, increasing
@@ -172,8 +172,8 @@ class LinearModel:
     outputs: NDArray[np.int32]  # the output of each weight
     weights: NDArray[np.float32]
     intercepts: NDArray[np.float32]  # one per output
-    scale: float
-    offset: float
+    scales: NDArray[np.float64]
+    offsets: NDArray[np.float64]
     exclusive: bool  # whether the outputs are classes, of which a row has exactly one
     pair: bool = False  # whether the only output tells the first of two classes from the second
 
@@ -182,9 +182,9 @@ class LinearModel:
         "indptr": Array(("?",), "i8", low=0),
         "outputs": Array(("n_weights",), "i4", low=0),
         "weights": Array(("n_weights",), "f4"),
-        "intercepts": Array(("?",), "f4"),
-        "scale": Number(0),
-        "offset": Number(),
+        "intercepts": Array(("n_margins",), "f4"),
+        "scales": Array(("n_margins",), low=0),
+        "offsets": Array(("n_margins",)),
         "exclusive": Flag(),
         "pair": Flag(),
     }
@@ -198,8 +198,8 @@ class LinearModel:
             self.outputs,
             self.weights,
             self.intercepts,
-            self.scale,
-            self.offset,
+            self.scales,
+            self.offsets,
             self.exclusive,
         )
 

@@ -78,9 +78,9 @@ class LinearClassifier(ArrayClassifier):
 
     Notes
     -----
-    Numeric features of dense X are standardised. The features of sparse X are not centred; all are
-    multiplied by the same factor, after which the mean squared length of a row is 1. So `C` means
-    the same for any X.
+    Numbers are standardised. Words, the terms of texts or the features of sparse X, are not
+    centred. Numbers, words and categories are each multiplied by a factor, after which the mean
+    squared length of a row is 1 in each of them. So `C` means the same for any X.
 
     The dual problem is solved by coordinate descent (Hsieh et al., 2008). The scale of the
     probabilities is that which makes the training rows most likely, each judged by an estimate of
@@ -219,8 +219,8 @@ def train_model(
         found["outputs"],
         found["weights"],
         found["intercepts"],
-        found["scale"],
-        found["offset"],
+        found["scales"],
+        found["offsets"],
         exclusive=exclusive and not pair,
         pair=pair,
     )
