@@ -62,3 +62,10 @@ def test_a_label_is_named_by_the_end_of_its_path(model: Path, table: Path) -> No
     unknown = run("tree", model, "--label", "howl")
     assert unknown.exit_code == 2
     assert "unknown label 'howl'" in unknown.output
+
+
+def test_a_table_in_the_place_of_the_model_is_recognised(model: Path, table: Path) -> None:
+    for command in ("explain", "explore", "evaluate", "predict"):
+        told = run(command, table, model)
+        assert told.exit_code == 2
+        assert "is a table, not a model" in " ".join(told.output.split())

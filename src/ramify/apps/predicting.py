@@ -16,6 +16,7 @@ from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
 from ramify.inspection.tables.facts import TableSummary
+from ramify.io.formats import DATA
 from ramify.io.roles import as_identifiers
 from ramify.io.tables import Table
 from ramify.labels.encoding import read_labels
@@ -55,6 +56,11 @@ def features_for(model: Any, data: Table) -> Any:
 
 def load_classifier(path: Path) -> Any:
     """Load a fitted classifier of ramify."""
+    if path.suffix.lower() in DATA and path.is_file():
+        raise ValueError(
+            f"{path} is a table, not a model. Pass the model file that ramify train has written "
+            "first, then the table."
+        )
     model = load(path)
     if not hasattr(model, "hierarchy_"):
         check_is_fitted(model)
