@@ -59,6 +59,8 @@ def test_a_label_is_named_by_the_end_of_its_path(model: Path, table: Path) -> No
     assert shown.output.splitlines()[-1].split()[0] == "bird/owl"
     assert "bird/owl   ·  1.00" in run("tree", model, "--label", "owl").output
     assert run("rules", model, "--label", "owl").output.startswith("bird/owl: precision")
+    told = run("explain", model, table, "--row", "P25", "--label", "howl")
+    assert told.output.startswith("ramify: unknown label")
     unknown = run("tree", model, "--label", "howl")
     assert unknown.exit_code == 2
     assert "unknown label 'howl'" in unknown.output

@@ -215,6 +215,7 @@ def explain(
 
     fitted = load_classifier(model)
     shown = choose_member(fitted, model, member)
+    wanted = [fitted.hierarchy_.find(name) for name in label or ()]
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
     table = read_for(fitted, data, options, labelled=False)
@@ -233,7 +234,7 @@ def explain(
         if score >= 0.0005:  # which is not 0.000
             typer.echo(f"  {score:.3f}  {name}")
     say_member(shown)
-    typer.echo(f"\n{found.to_text(labels=label or None)}", nl=False)
+    typer.echo(f"\n{found.to_text(labels=wanted or None)}", nl=False)
 
 
 def _row_title(row: str, place: int, ids: Any) -> str:
