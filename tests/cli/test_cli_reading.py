@@ -498,6 +498,11 @@ def test_one_target_may_list_the_columns_of_levels(tmp_path: Path) -> None:
     assert load(out).hierarchy_.labels == ("bird", "bird/duck", "bird/owl", "fish", "fish/eel")
     assert "3 rows, 1 feature" in words("evaluate", out, path)
     assert run("predict", out, path).output.splitlines() == ["bird/owl", "bird/duck", "fish/eel"]
+    for listed in (("-t", "class", "order", *TREE), (*TREE, "--target", "class", "order")):
+        words("train", path, "-o", out, *listed)
+        assert load(out).hierarchy_.n_labels == 5
+    words("train", "--target", "class", path, "-o", out, *TREE)  # the file after the option
+    assert load(out).hierarchy_.n_labels == 2
     shown = words("train", path, "-o", out, *TREE, "-t", "class,family", code=2)
     assert "has no column 'class,family'" in shown
 

@@ -249,7 +249,7 @@ def sheet(folder: Path) -> Messy:
             "region": regions,
             "Size width": width.tolist(),
             "Size length": length.tolist(),
-            "Size sun": [k % 8 for k in range(N_ROWS)],
+            "sun": [k % 8 for k in range(N_ROWS)],
         },
         ("beetle", "beetle/ground", "beetle/leaf", "bug"),
         said=("numbers in mm", "'Mean'", "merged cells"),

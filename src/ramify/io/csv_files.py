@@ -97,10 +97,10 @@ def read_csv(
     """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01."""
     pandas = import_extra("pandas", "tables")
     is_sheet = format_of(path) == "sheet"
-    declared, start, encoding = None, 0, None
+    declared, start, encoding, has_merged = None, 0, None, False
     notes: list[str] = []
     if is_sheet:
-        content, notes = sheet_as_csv(path, limits)
+        content, notes, has_merged = sheet_as_csv(path, limits)
     else:
         content, encoding, notes = read_text(path, form.encoding, limits)
         declared, start = declared_delimiter(content)
@@ -109,7 +109,7 @@ def read_csv(
     if is_sheet or declared:
         form = replace(form, delimiter=form.delimiter if declared and form.delimiter else usual)
     check_marks(form)
-    layout = find_layout(path, content, form, usual, is_sheet=is_sheet)
+    layout = find_layout(path, content, form, usual, is_sheet=is_sheet, has_merged=has_merged)
     names, renamed = _unique(path, layout, rename=rename)
     content = content[end_of_line(content, layout.n_lines) :]
     check_size(content.count(b"\n"), len(names), limits, path)
@@ -271,16 +271,18 @@ def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 _CHUNK = 1 << 20
+_WIDEST_MERGED = 1_000  # columns that are filled, to limit memory
 _MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 
 
-def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str]]:
+def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str], bool]:
     """Return the cells of the first sheet as CSV text in UTF-8, with commas and decimal points.
 
     The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
     last row, and a table of all cells up to it would need more memory than there is.
 
-    Returns: empty rows and columns at the end are left out.
+    Returns: the text, without empty rows and columns at the end; notes; and whether cells of a row
+    are merged.
     """
     openpyxl = import_extra("openpyxl", "excel")
     _check_archive(path, limits)
@@ -293,7 +295,8 @@ def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str]]:
                 raise FormatError(f"{fspath(path)} has no sheet with cells.")
             sheets[0].reset_dimensions()  # what the file declares need not be true
             rows = list(_rows(sheets[0], limits, fspath(path)))
-            n_filled = _fill_merged(rows, _merged_ranges(path, sheets[0]))
+            ranges = _merged_ranges(path, sheets[0])
+            n_filled = _fill_merged(rows, ranges)
             title, n_sheets = str(sheets[0].title), len(sheets)
     except (FormatError, MemoryError):
         raise
@@ -305,11 +308,12 @@ def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str]]:
         notes.append(
             f"{counted(n_filled, 'empty cell')} of merged cells got the value of the first"
         )
-    return _as_csv([cells for _, cells in rows]), notes
+    has_wide = any(left < right for left, _, right, _ in ranges)
+    return _as_csv([cells for _, cells in rows]), notes, has_wide
 
 
-def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int]]:
-    """Return the column, first and last row of every column of merged cells of several rows.
+def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int, int]]:
+    """Return the first column, first row, last column and last row of merged cells.
 
     The sheet is read row by row, which skips them, so they are searched in its text.
     """
@@ -326,9 +330,8 @@ def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int]]:
                 cut = text.rfind(b"<")
                 rest = text[cut:] if cut >= 0 and len(text) - cut < 100 else b""
     return [
-        (_column_number(left), int(top), int(bottom))
+        (_column_number(left), int(top), _column_number(right), int(bottom))
         for left, top, right, bottom in dict.fromkeys(found)
-        if left == right and int(top) < int(bottom)
     ]
 
 
@@ -340,20 +343,26 @@ def _column_number(letters: bytes) -> int:
     return number - 1
 
 
-def _fill_merged(rows: list[tuple[int, list[str]]], ranges: Sequence[tuple[int, int, int]]) -> int:
-    """Give all cells that are merged in a column the value of the first; return how many."""
+def _fill_merged(
+    rows: list[tuple[int, list[str]]], ranges: Sequence[tuple[int, int, int, int]]
+) -> int:
+    """Give all merged cells the value of the first; return how many below the first rows."""
     places = dict(rows)
     n_filled = 0
-    for column, top, bottom in ranges:
+    for left, top, right, bottom in ranges:
         first = places.get(top, [])
-        value = first[column] if column < len(first) else ""
-        for number in range(top + 1, bottom + 1) if value else ():
+        value = first[left] if left < len(first) else ""
+        if not value or right - left > _WIDEST_MERGED:
+            continue
+        for number in range(top, bottom + 1):
             cells = places.get(number)
             if cells is None:
                 break
-            cells += [""] * (column + 1 - len(cells))
-            n_filled += not cells[column]
-            cells[column] = cells[column] or value
+            cells += [""] * (right + 1 - len(cells))
+            empty = [k for k in range(left, right + 1) if not cells[k]]
+            n_filled += len(empty) if number > top else 0
+            for k in empty:
+                cells[k] = value
     return n_filled
 
 

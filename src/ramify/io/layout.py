@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import groupby, islice
 from os import fspath
 
 from ramify.io.errors import FormatError
@@ -48,11 +48,18 @@ class Layout:
 
 
 def find_layout(
-    path: FilePath, content: bytes, form: TextForm, usual: str, *, is_sheet: bool = False
+    path: FilePath,
+    content: bytes,
+    form: TextForm,
+    usual: str,
+    *,
+    is_sheet: bool = False,
+    has_merged: bool = False,
 ) -> Layout:
     """Return the layout of a text in UTF-8 whose lines end in line feeds.
 
     `usual`: the delimiter for a file of this name, which the first line may declare.
+    `has_merged`: whether cells that are merged in a row of a sheet all have its text.
     """
     lines = _first_lines(content)
     hint = form.hint.delimiter if form.hint else None
@@ -60,7 +67,7 @@ def find_layout(
     if delimiter is None:
         delimiter, rows = _find_delimiter(lines, usual, hint, form.decimal)
     rows = _rows(path, lines, delimiter) if rows is None else rows
-    layout = _find_names(path, rows, form, delimiter)
+    layout = _find_names(path, rows, form, delimiter, fill=not has_merged)
     body = [cells for line, cells in rows if line > layout.n_lines and any(cells)]
     _drop_surplus(layout, body)
     _find_decimal(layout, body, form, is_sheet=is_sheet)
@@ -152,15 +159,21 @@ def _rows(path: FilePath, lines: Sequence[str], mark: str) -> list[tuple[int, li
 
 
 def _find_names(
-    path: FilePath, rows: list[tuple[int, list[str]]], form: TextForm, delimiter: str
+    path: FilePath,
+    rows: list[tuple[int, list[str]]],
+    form: TextForm,
+    delimiter: str,
+    *,
+    fill: bool,
 ) -> Layout:
+    """Return the column names; `fill`: whether empty cells continue the name on the left."""
     filled = [(line, _stripped(cells)) for line, cells in rows if any(map(str.strip, cells))]
     if not filled:
         raise FormatError(
             f"{fspath(path)} is not a table: it is empty. Put the column names in the first line."
         )
     if form.header is not None:
-        return _given_names(path, filled, form.header, delimiter)
+        return _given_names(path, filled, form.header, delimiter, fill=fill)
     may_have_two = delimiter != BLANKS  # texts above the names have blanks, too
     start = _first_of_table([cells for _, cells in filled], whole=not may_have_two)
     if (
@@ -180,7 +193,7 @@ def _find_names(
         )
     if may_have_two and len(below) > 2 and _are_names(names, below[0], below[1:]):
         layout.n_lines, layout.n_names = filled[start + 1][0], 2
-        layout.names = _joined(names, below[0])
+        layout.names = _joined(names, below[0], fill=fill)
         layout.notes.append(
             f"the column names are in lines {line} and {layout.n_lines}, such as "
             f"{next(name for name in layout.names if ' ' in name or name)!r} "
@@ -190,7 +203,12 @@ def _find_names(
 
 
 def _given_names(
-    path: FilePath, filled: list[tuple[int, list[str]]], header: str, delimiter: str
+    path: FilePath,
+    filled: list[tuple[int, list[str]]],
+    header: str,
+    delimiter: str,
+    *,
+    fill: bool,
 ) -> Layout:
     found = _HEADER.fullmatch(str(header))
     if found is None or (found[2] and int(found[2]) <= int(found[1])):
@@ -207,7 +225,7 @@ def _given_names(
         )
     names = by_line[lines[0]]
     if len(lines) == 2:
-        names = _joined(names, by_line[lines[1]])
+        names = _joined(names, by_line[lines[1]], fill=fill)
     return Layout(delimiter, names, lines[-1], len(lines))
 
 
@@ -220,12 +238,13 @@ def _first_of_table(rows: Sequence[list[str]], *, whole: bool = False) -> int:
 
     `whole`: whether the row of names must be as wide as the others.
     """
-    counts = [sum(map(bool, cells)) for cells in rows]
+    # A title that is merged has the same text in several cells, which count once.
+    counts = [sum(map(bool, cells)) if len(set(cells) - {""}) > 1 else 1 for cells in rows]
     usual = sorted(counts)[len(counts) // 2]
     # The rows may have missing cells, but not half of them in more than half of the rows.
     fits = (n == usual if whole else 2 * n > usual and n > 1 for n in counts)
     first = next((k for k, fit in enumerate(fits) if fit), 0)
-    names = [cell for cell in rows[first] if cell]
+    names = [cell for cell, _ in groupby(rows[first]) if cell]  # merged cells count once
     is_header = len(set(names)) == len(names) and not any(map(is_number, names))
     return first if is_header and len(rows) > first + 1 else 0
 
@@ -252,14 +271,14 @@ def _are_names(names: list[str], second: list[str], below: Sequence[list[str]]) 
     )
 
 
-def _joined(tops: list[str], names: list[str]) -> list[str]:
+def _joined(tops: list[str], names: list[str], *, fill: bool) -> list[str]:
     """Join two rows of names; a merged cell stands above several names, but is written once."""
     width = max(len(tops), len(names))
     above, joined = "", []
     for top, name in zip(
         tops + [""] * (width - len(tops)), names + [""] * (width - len(names)), strict=True
     ):
-        above = top or (above if name else "")
+        above = top or (above if name and fill else "")
         joined.append(" ".join(dict.fromkeys(part for part in (above, name) if part)))
     return joined
 

@@ -13,6 +13,7 @@ from ramify.apps.cli.options import (
     FileOptions,
     IdColumns,
     LabelOptions,
+    ListCommand,
     TrainingColumns,
     only_id,
 )
@@ -22,6 +23,10 @@ from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
     from ramify.inspection import TableSummary
+
+
+COMMAND_CLASS = ListCommand
+"""The class that parses the arguments of the command."""
 
 
 @command

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import ReadingSettings
@@ -21,6 +22,7 @@ __all__ = [
     "FileOptions",
     "IdColumns",
     "LabelOptions",
+    "ListCommand",
     "ModelFile",
     "PredictionThreshold",
     "Threshold",
@@ -74,6 +76,33 @@ def only_id(columns: list[str] | None) -> str | None:
             "columns out of the features with --drop."
         )
     return columns[0] if columns else None
+
+
+class ListCommand(TyperCommand):
+    """A command whose option --target takes several columns: --target class order family.
+
+    Words after the first are columns, too, unless they are files or the only argument of the
+    command.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat the option before every column."""
+        found: list[str] = []
+        listing = False
+        for place, word in enumerate(args):
+            if word in ("--target", "-t"):
+                listing = True
+            elif word.startswith("-"):
+                listing = False
+            elif listing and args[place - 1] not in ("--target", "-t"):
+                listing = not Path(word).exists() and self._has_argument(args[:place])
+                found += ["--target"] * listing
+            found.append(word)
+        return super().parse_args(ctx, found)
+
+    def _has_argument(self, args: list[str]) -> bool:
+        """Return whether a file stands before some words, as the first of all."""
+        return bool(args) and not args[0].startswith("-")
 
 
 @dataclass(frozen=True)

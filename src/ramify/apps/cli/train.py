@@ -15,6 +15,7 @@ from ramify.apps.cli.options import (
     DataFile,
     FileOptions,
     LabelOptions,
+    ListCommand,
     TrainingColumns,
 )
 from ramify.apps.cli.running import check_output, command, print_json, say
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 
 TIME_LIMIT = 300.0  # seconds for --model auto
+
+
+COMMAND_CLASS = ListCommand
+"""The class that parses the arguments of the command."""
 
 
 @command

@@ -60,7 +60,7 @@ class LabelFacts:
     ]  # of the outline, from the top; of a large one, the most frequent labels
     n_rare: int  # leaves with few rows
     rare: list[tuple[str, int]]
-    only_children: list[str]  # labels that are the only one below their parent
+    only_children: list[str]  # labels that all rows of their parent have, which has no other
     similar: list[list[str]]  # groups of labels that differ only in writing
 
 

@@ -30,7 +30,10 @@ def describe_labels(Y: Any, hierarchy: Hierarchy) -> LabelFacts:
     single = [
         str(hierarchy.labels[j])
         for j in range(hierarchy.n_labels)
-        if any(children[parents[indptr[j] : indptr[j + 1]]] == 1)
+        if any(
+            children[above] == 1 and rows[above] == rows[j]
+            for above in parents[indptr[j] : indptr[j + 1]]
+        )
     ]
     separator = hierarchy.separator if hierarchy.depth > 1 else None
     kind = "flat" if hierarchy.depth <= 1 else "tree" if hierarchy.is_tree else "DAG"

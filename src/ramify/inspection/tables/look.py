@@ -178,9 +178,12 @@ def _label_columns(table: Table) -> list[ColumnFacts]:
     names = [target] if isinstance(target, str) else list(target)
     missing = int((np.diff(sparse.csr_array(table.y).indptr) == 0).sum())
     told = "the label column" if len(names) == 1 else "a level of the labels, or a label"
+    sizes = [len(level) for level in table.hierarchy.levels]
+    if len(sizes) != len(names):
+        sizes = [table.hierarchy.n_labels] * len(names)
     return [
-        ColumnFacts(str(name), "category", "label", told, missing, table.hierarchy.n_labels)
-        for name in names
+        ColumnFacts(str(name), "category", "label", told, missing, size)
+        for name, size in zip(names, sizes, strict=True)
     ]
 
 
@@ -250,7 +253,10 @@ def reproducing(
     if proposed and "target" not in given:
         given = {"target": proposed[0] if len(proposed) == 1 else list(proposed), **given}
     words = ["ramify", "train", where]
+    usual = {("encoding", "utf-8"), ("delimiter", ","), ("decimal", ".")}
     for name, value in given.items():
+        if (name, str(value)) in usual:
+            continue
         option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
         values = value if isinstance(value, list) else [value]
         if isinstance(value, dict):

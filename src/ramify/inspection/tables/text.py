@@ -94,7 +94,8 @@ def findings(summary: TableSummary) -> list[str]:
     if labels.only_children:
         listed = ", ".join(map(repr, labels.only_children[:5]))
         number = counted(len(labels.only_children), "label")
-        found.append(f"{number} without a sibling, which say no more than the one above: {listed}")
+        say = "says" if len(labels.only_children) == 1 else "say"
+        found.append(f"{number} without a sibling {say} no more than the label above: {listed}")
     groups = [", ".join(map(repr, group)) for group in labels.similar[:3]]
     return [*found, *(f"labels that differ only in writing: {group}" for group in groups)]
 
