@@ -302,7 +302,7 @@ def check_study_facts(facts: Any) -> None:
 # ---- keys: digests of the data and settings that a result depends on ------------------------
 
 
-RESULTS_VERSION = 1
+RESULTS_VERSION = 2
 """Raised by one by each change to the code that changes results, which are then computed again."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib")
