@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli_runs import run
+from tests.support.inspection_cases import data_of
 
 
 @pytest.fixture
@@ -71,3 +72,12 @@ def test_a_table_in_the_place_of_the_model_is_recognised(model: Path, table: Pat
         told = run(command, table, model)
         assert told.exit_code == 2
         assert "is a table, not a model" in " ".join(told.output.split())
+
+
+def test_the_page_begins_with_a_label(model: Path, table: Path) -> None:
+    page = table.with_name("p.html")
+    assert run("explore", model, table, "-o", page, "--label", "Owl").exit_code == 0
+    data = data_of(page)
+    assert data["labels"][data["start"]] == "bird/owl"
+    told = run("explore", model, "-o", page, "--label", "howl")
+    assert told.exit_code == 2

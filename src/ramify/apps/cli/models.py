@@ -287,6 +287,10 @@ def explore(
     trees: Annotated[
         int, typer.Option(min=1, help="Maximum number of trees of a forest to show.")
     ] = 10,
+    label: Annotated[
+        str | None,
+        typer.Option("--label", "-l", help="Begin with this label, e.g. owl, in the tree."),
+    ] = None,
     member: MemberName = None,
 ) -> None:
     """Write an HTML page to explore a model: its trees, labels, rows and features.
@@ -335,6 +339,7 @@ def explore(
         max_trees=trees,
         whole=fitted,
         trained=remembered_performance(model, fitted.hierarchy_),
+        label=label,
         note=f"The trees are those of {shown.words}." if shown.name else "",
     )
     say_member(shown)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ramify._validation import check_number
+from ramify._validation import Label, check_number
 from ramify.inspection.page.data import PageRows, describe_answers, describe_model, describe_rows
 from ramify.inspection.page.performance import Performance
 from ramify.inspection.summary import ModelSummary, summarise_labels
@@ -101,13 +101,17 @@ def write_page(
     whole: Any = None,
     trained: Performance | None = None,
     note: str = "",
+    label: Label | None = None,
 ) -> Path:
     """Write the page of a model.
 
     `whole`: the model whose performance is shown, if `model` is a member of it; `trained`: how
-    well it predicted when it was trained; `note`: a sentence about the model.
+    well it predicted when it was trained; `note`: a sentence about the model; `label`: the
+    label to begin with.
     """
     data = describe_model(model, summary, max_trees) | {"note": note}
+    if label is not None:
+        data["start"] = summary.hierarchy.index(summary.hierarchy.find(label))
     if rows is not None:
         data |= describe_rows(model, summary, rows, trained, whole)
     elif trained is not None:

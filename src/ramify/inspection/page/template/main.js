@@ -17,6 +17,7 @@ class App {
     this.fillHeader();
     this.open("node");
     this.setTree(0);
+    if (model.start !== undefined) this.chooseLabel(model.start);
   }
 
   fillHeader() {
