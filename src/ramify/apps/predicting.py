@@ -19,6 +19,7 @@ from ramify.inspection.tables.facts import TableSummary
 from ramify.io.formats import DATA
 from ramify.io.roles import as_identifiers
 from ramify.io.tables import Table
+from ramify.io.vectors import VECTORS
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.saving import ModelFileError, load
@@ -50,6 +51,8 @@ def features_for(model: Any, data: Table) -> Any:
         raise ValueError(
             f"{data.name} must have the {len(names)} columns that the model was trained on, got "
             f"{shorten(data.X.columns)}. Add the missing columns: {shorten(missing)}."
+            + " Pass the file of vectors with --vectors."
+            * (missing == [VECTORS])
         )
     return data.X[list(names)]
 
@@ -117,6 +120,8 @@ def read_for(
     labelled: bool = True,
 ) -> Table:
     """Read a data file with the columns of a model."""
+    schema, names = schema_of(model), list(getattr(model, "feature_names_in_", ()))
+    vectors = [str(names[j]) for j in schema.vectors] if schema is not None and names else []
     id_column = options.id_column
     is_feature = id_column in getattr(model, "feature_names_in_", ())
     table = read_data(
@@ -125,6 +130,7 @@ def read_for(
         replace(options, id_column=None) if is_feature else options,
         labelled=labelled,
         kinds=kinds_of_columns(model),
+        vectors=vectors,
     )
     if id_column is not None and is_feature and id_column in table.feature_names:
         return replace(table, ids=as_identifiers(table.X[id_column], id_column))

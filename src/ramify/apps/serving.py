@@ -57,6 +57,8 @@ class ServedModel:
         self._known = {j: list(values) for j, values in known.items()}
         self.categories = {j: _Categories(values) for j, values in known.items()}
         self.times: dict[int, str] = {} if schema is None else dict(schema.times)
+        self.texts: set[int] = set() if schema is None else set(schema.texts)
+        self.vectors: dict[int, int] = {} if schema is None else dict(schema.vectors)
         self.labels = list(model.hierarchy_.labels)
         self._column = {label: k for k, label in enumerate(self.labels)}
         if self.categories or self.names is not None:
@@ -78,6 +80,10 @@ class ServedModel:
         """Return the type of a feature as JSON."""
         if feature in self._known:
             return {"categories": self._known[feature]}
+        if feature in self.texts:
+            return {"type": "text"}
+        if feature in self.vectors:
+            return {"type": "vector", "length": self.vectors[feature]}
         kind = self.times.get(feature)
         return {"type": "number"} if kind is None else {"type": kind, "example": _EXAMPLES[kind]}
 
@@ -175,6 +181,8 @@ class ServedModel:
                 413, f"rows must have at most {self.max_rows} rows, got {len(rows)}."
             )
         cells = [self._read_row(row, number) for number, row in enumerate(rows)]
+        if self.names is None and self.texts:  # a list of texts, without a name
+            return np.array([row[0] or "" for row in cells], dtype=object)
         if self.names is None and not self.categories:
             # An array has one data type.
             return np.array(cells, dtype=self._dtype(0))
@@ -185,7 +193,7 @@ class ServedModel:
         return self._pandas.DataFrame(columns)
 
     def _dtype(self, feature: int) -> Any:
-        if feature in self.categories:
+        if feature in self.categories or feature in self.texts or feature in self.vectors:
             return object
         return _DTYPES[self.times[feature]] if feature in self.times else np.float64
 
@@ -214,29 +222,30 @@ class ServedModel:
         return [self._read_cell(value, j, number) for j, value in enumerate(row)]
 
     def _read_cell(self, value: Any, feature: int, number: int) -> Any:
-        categories, kind = self.categories.get(feature), self.times.get(feature)
         if value is None:
-            return None if categories is not None or kind is not None else np.nan
+            return np.nan if self._dtype(feature) is np.float64 else None
+        kind, length = self.times.get(feature), self.vectors.get(feature)
+        read, wanted = None, "a number"
         if kind is not None:
-            read = _read_time(value, kind, self.dates)
-            if read is None:
-                raise RequestError(
-                    422,
-                    f"row {number} must have {_WORDS[kind]} or null as "
-                    f"{self._name(feature)!r}, got {_shown(value)}.",
-                )
-            return read
-        if categories is not None:
+            read, wanted = _read_time(value, kind, self.dates), _WORDS[kind]
+        elif feature in self.texts:
+            read, wanted = (value if isinstance(value, str) else None), "a text"
+        elif length is not None:
+            fits = isinstance(value, list) and len(value) == length and all(map(_is_number, value))
+            read, wanted = (value if fits else None), f"a list of {length} numbers"
+        elif feature in self.categories:
+            wanted = "a category"
             if isinstance(value, str | bool) or _is_number(value):
-                return categories.find(value)
+                return self.categories[feature].find(value)
         elif _is_number(value):
             return float(value)
-        wanted = "a number" if categories is None else "a category"
-        raise RequestError(
-            422,
-            f"row {number} must have {wanted} or null as {self._name(feature)!r}, "
-            f"got {_shown(value)}.",
-        )
+        if read is None:
+            raise RequestError(
+                422,
+                f"row {number} must have {wanted} or null as {self._name(feature)!r}, "
+                f"got {_shown(value)}.",
+            )
+        return read
 
 
 _WORDS = {

@@ -8,6 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._validation import is_missing
+from ramify.data.columns import VECTOR, kind_of_values
+
+
+def is_vector(column: Any) -> bool:
+    """Return whether a column of a pandas frame has vectors, judged by its first known cell."""
+    if column.dtype != object:
+        return False
+    first = column.first_valid_index()
+    if first is None:
+        return False
+    cell = column.loc[first]
+    return isinstance(cell, list | np.ndarray) and kind_of_values([cell], column.name) == VECTOR
+
+
+def without_vectors(frame: Any) -> Any:
+    """Return a frame whose vectors are bytes, which can be compared and counted."""
+    vectors = [name for name in frame.columns if is_vector(frame[name])]
+    if not vectors:
+        return frame
+    return frame.assign(
+        **{
+            name: frame[name].map(
+                lambda cell: np.asarray(cell, dtype=np.float64).tobytes(), na_action="ignore"
+            )
+            for name in vectors
+        }
+    )
 
 
 def length_of_vectors(column: Any, name: Any) -> int:

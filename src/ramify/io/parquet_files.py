@@ -66,7 +66,7 @@ def nested_columns(path: FilePath) -> list[str]:
 def _check_nested(
     schema: Any, targets: Sequence[str], drop: Sequence[str], path: FilePath
 ) -> list[str]:
-    """Return the label columns of lists; refuse other columns of lists, structures or maps."""
+    """Return the label columns of lists; refuse other nested columns but lists of numbers."""
     from pyarrow import types  # noqa: PLC0415 (optional)
 
     nested = {field.name: field.type for field in schema if types.is_nested(field.type)}
@@ -77,16 +77,29 @@ def _check_nested(
                 f"{fspath(path)}, column {name!r}: expected texts, lists of labels, or lists of "
                 f"paths that are lists of names, found {nested[name]}."
             )
-    others = [name for name in nested if name not in (*found, *drop)]
+    others = [
+        name
+        for name, kind in nested.items()
+        if name not in (*found, *drop) and not _is_vector(kind)
+    ]
     if others:
         columns = ", ".join(f"{name!r} ({nested[name]})" for name in others)
         raise FormatError(
-            f"{fspath(path)}: features must be numbers, texts or dates, but the file has lists or "
-            f"the like in {columns}. Write one column per value, or leave the columns out: "
+            f"{fspath(path)}: features must be numbers, texts, dates or lists of numbers, but the "
+            f"file has other lists or the like in {columns}. Write one column per value, or leave "
+            "the columns out: "
             f"{' '.join(f'--drop {name}' for name in others)} (drop={others} in Python). If one "
             "holds the labels, pass it with --target."
         )
     return found
+
+
+def _is_vector(kind: Any) -> bool:
+    """Return whether a type is that of lists of numbers."""
+    from pyarrow import types  # noqa: PLC0415 (optional)
+
+    number = getattr(kind, "value_type", None)
+    return _depth_of_lists(kind) == 1 and (types.is_floating(number) or types.is_integer(number))
 
 
 def _depth_of_lists(kind: Any) -> int:

@@ -12,6 +12,7 @@ from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.data.columns import TEXT, tell_texts
 from ramify.data.dates import with_dates
 from ramify.data.frames import in_memory, is_frame
+from ramify.data.vectors import is_vector
 from ramify.io.arff import read_arff
 from ramify.io.cells import CellReading, read_cells
 from ramify.io.csv_files import CsvCells, read_csv
@@ -269,7 +270,8 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     if form.footer == "drop" and targets:
         frame, dropped = without_footer(frame, targets)
         notes += dropped
-    exempt = {*targets, *kept, *columns.categories, *columns.drop, *columns.ignore}
+    vectors = [name for name in frame.columns if is_vector(frame[name])]
+    exempt = {*targets, *kept, *columns.categories, *columns.drop, *columns.ignore, *vectors}
     if columns.trained:  # the model does not read other columns, which may have anything
         exempt |= set(frame.columns) - set(columns.kinds)
     hint = form.hint.decimal if form.hint else None
@@ -290,7 +292,7 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
         )
         notes += told
     roles = {*targets, *kept, columns.sample_weight, *columns.drop, *columns.ignore}
-    frame, dated = with_dates(frame, {*as_text, *roles}, found.plain_dates)
+    frame, dated = with_dates(frame, {*as_text, *roles, *vectors}, found.plain_dates)
     notes += dated
     _check_dropped(columns, frame, path)
     features = frame[[name for name in frame.columns if name not in roles]]
@@ -434,15 +436,17 @@ def _with_categories(frame: Any, columns: Columns, where: str) -> Any:
 
 def _matrix(frame: Any, manner: Manner, where: str) -> tuple[Any, dict[str, tuple[str, ...]]]:
     """Return the features as `fit` takes them, and the values of nominal ones."""
+    vectors = [name for name in frame.columns if is_vector(frame[name])]
     texts = [] if manner.as_frame is False else _texts(frame, manner.columns.kinds)
-    features = read_features(frame.drop(columns=texts))
+    features = read_features(frame.drop(columns=[*texts, *vectors]))
     for name, values in features.categories.items():
         manner.limits.check(
             "max_categories", len(values), f"the number of values of column {name!r}", where
         )
-    X = matrix_of(features, True if texts else manner.as_frame)
-    if texts:
-        plain = {name: frame[name].reset_index(drop=True) for name in texts}
+    kept = [*texts, *vectors]
+    X = matrix_of(features, True if kept else manner.as_frame)
+    if kept:
+        plain = {name: frame[name].reset_index(drop=True) for name in kept}
         X = X.assign(**plain)[[str(name) for name in frame.columns]]
     return X, features.categories
 
@@ -453,6 +457,7 @@ def _texts(frame: Any, kinds: Mapping[str, str]) -> list[str]:
         name
         for name in frame.columns
         if kinds.get(name) != "category"
+        and not is_vector(frame[name])
         and str(frame[name].dtype) in ("object", "str", "string")
         and (kinds.get(name) == TEXT or tell_texts(frame[name].tolist())[0])
     ]

@@ -149,6 +149,13 @@ class FileOptions:
         list[str] | None,
         typer.Option(help="Text of a file that marks a missing value, e.g. #NV; repeatable."),
     ] = None
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vectors of the rows, e.g. embeddings: a .npy or .npz matrix in the order of the "
+            "rows, or a .npz file with vectors and ids (with --id)."
+        ),
+    ] = None
     encoding: Annotated[
         str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: found).")
     ] = None
@@ -184,6 +191,7 @@ class FileOptions:
             missing=tuple(self.missing) if self.missing else None,
             encoding=self.encoding,
             index_base=self.index_base,
+            vectors=None if self.vectors is None else str(self.vectors),
         )
 
 

@@ -18,6 +18,7 @@ from ramify.io.parquet_files import nested_columns
 from ramify.io.reading import Manner, read
 from ramify.io.roles import left_out_columns, selected, with_roles
 from ramify.io.tables import Table
+from ramify.io.vectors import with_vectors
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.texts import look_like_paths
 
@@ -31,6 +32,7 @@ def read_data(
     *,
     labelled: bool = True,
     kinds: Mapping[str, str] | None = None,
+    vectors: Sequence[str] = (),
     strict: bool = True,
 ) -> Table:
     """Read a table with all its columns.
@@ -38,11 +40,19 @@ def read_data(
     `labelled`: whether the file must have labels.
     `strict`: whether columns that cannot be read for certain are an error, as for training.
     `kinds`: what the features of a model are, if the table is read for one.
+    `vectors`: the features of a model that are vectors.
     """
     options = options or DataOptions()
+    if options.vectors is not None:
+        others = replace(options, vectors=None)
+        table = read_data(
+            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
+        )  # fmt: skip
+        return with_vectors(table, options.vectors, options.limits or ReadLimits())
     check_exists(path)
     if kinds is not None:  # other columns may be anything
-        options = replace(options, ignore=(*options.ignore, *nested_columns(path)))
+        nested = (name for name in nested_columns(path) if name not in vectors)
+        options = replace(options, ignore=(*options.ignore, *nested))
     columns = options.columns(labelled=labelled, kinds=kinds or {}, trained=bool(kinds))
     is_arff = format_of(path) == "arff"
     if isinstance(hierarchy, Path) and format_of(hierarchy, HIERARCHIES) == "mulan" and is_arff:

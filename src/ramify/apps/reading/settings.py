@@ -36,6 +36,7 @@ class DataOptions:
     id_column: str | None = None  # the column of identifiers, which is not a feature
     groups: str | None = None  # the column of groups, which is not a feature
     kinds: tuple[str, ...] = ()  # what columns are, such as "code=category"
+    vectors: str | None = None  # the file of vectors of the rows
 
     def columns(self, *, labelled: bool, kinds: Mapping[str, str], trained: bool) -> Columns:
         """Return what the columns of a table are for."""
@@ -87,6 +88,8 @@ class ReadingSettings:
     drop: tuple[str, ...] | None = None
     id_column: str | None = None
     groups: str | None = None
+    # The file of vectors of the rows. A model does not remember it: other rows have others.
+    vectors: str | None = None
     # What was found in the training data, in case a file can be read in several ways.
     found: ReadingSettings | None = None
 
@@ -140,6 +143,7 @@ class ReadingSettings:
             if isinstance(value, ReadingSettings)
             else value
             for name, value in self.given().items()
+            if name != "vectors"
         }
 
     def with_found(self, table: Table) -> ReadingSettings:
@@ -169,7 +173,7 @@ class ReadingSettings:
         kinds = {entry.name: str(entry.type) for entry in fields(cls)}
         found: dict[str, Any] = {}
         for name, value in values.items():
-            if name not in kinds:
+            if name not in kinds or name == "vectors":
                 raise ValueError(
                     f"there is no setting {name!r} for reading data.{did_you_mean(name, kinds)}"
                 )

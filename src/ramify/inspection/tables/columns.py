@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._messages import import_extra
-from ramify.data.columns import tell_texts
+from ramify.data.columns import VECTOR, tell_texts
 from ramify.data.dates import is_time
 from ramify.inspection.tables.facts import ColumnFacts, Proposal
 from ramify.io.roles import reason_to_drop
@@ -43,6 +43,9 @@ def describe_column(table: Table, name: str, column: Any, *, kept: bool = False)
         told = f"every cell is {first!r}" if not n_missing else f"all known cells are {first!r}"
         values = [(first, len(known))]
         return ColumnFacts(name, "constant", role, reason or told, **counts, values=values)
+    if isinstance(known.iloc[0], bytes):  # a vector; see `ramify.data.vectors.without_vectors`
+        told = f"vectors of {len(known.iloc[0]) // 8} numbers"
+        return ColumnFacts(name, VECTOR, role, told, **counts)
     if hasattr(column, "cat") or column.dtype.kind == "O":
         is_text, found = tell_texts(known.astype(object).tolist())
         kind = "text" if is_text else "category"

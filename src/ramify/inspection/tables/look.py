@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ramify._messages import import_extra
+from ramify.data.vectors import without_vectors
 from ramify.inspection.tables.columns import describe_column, find_leaks, propose_labels
 from ramify.inspection.tables.facts import ColumnFacts, TableSummary
 from ramify.inspection.tables.labels import describe_labels
@@ -122,6 +124,8 @@ def summarise_table(
     keep: Sequence[str] = (),
 ) -> TableSummary:
     """Return what a table has; columns in `keep` are features in any case."""
+    if hasattr(table.X, "columns"):
+        table = replace(table, X=without_vectors(table.X))
     X, Y = table.X, table.y
     columns = [*_label_columns(table), *_role_columns(table)]
     if hasattr(X, "columns"):

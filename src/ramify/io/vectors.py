@@ -1,0 +1,122 @@
+"""Vectors of the rows of a table, such as embeddings, in a file beside it."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from os import fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._messages import shorten
+from ramify.io.errors import FormatError
+from ramify.io.files import FilePath
+from ramify.io.limits import ReadLimits
+from ramify.io.roles import named_columns
+from ramify.io.tables import Table
+
+VECTORS = "embedding"
+"""The column of the vectors that a file holds."""
+_MATRIX, _IDS = "vectors", "ids"
+
+
+def with_vectors(table: Table, path: FilePath, limits: ReadLimits) -> Table:
+    """Add the vectors of a file to a table: by their identifiers, or in the order of the rows."""
+    matrix, ids = _read(Path(path), limits)
+    table = named_columns(table)
+    if not hasattr(table.X, "columns"):
+        raise ValueError(
+            f"vectors must be beside a table with named columns, got {table.name}, whose features "
+            "are a sparse matrix. Join them in Python."
+        )
+    if VECTORS in table.feature_names:
+        raise ValueError(
+            f"{table.name} must not have a column {VECTORS!r} if vectors are given. Rename it."
+        )
+    rows = (
+        _rows_in_order(table, path, len(matrix)) if ids is None else _rows_by_id(table, path, ids)
+    )
+    return replace(
+        table,
+        X=table.X.assign(**{VECTORS: list(matrix[rows])}),
+        feature_names=(*table.feature_names, VECTORS),
+        notes=(
+            *table.notes,
+            f"{fspath(path)}: vectors of {matrix.shape[1]} numbers, joined "
+            f"{'in the order of the rows' if ids is None else 'by identifier'}",
+        ),
+    )
+
+
+def _rows_in_order(table: Table, path: FilePath, n_vectors: int) -> NDArray[np.intp]:
+    n_rows = int(table.X.shape[0])
+    if n_vectors != n_rows:
+        raise FormatError(
+            f"{fspath(path)} has {n_vectors} vectors, but {table.name} has {n_rows} rows. Give a "
+            f"vector for each row, or a .npz file with {_MATRIX!r} and {_IDS!r}, and --id."
+        )
+    return np.arange(n_rows)
+
+
+def _rows_by_id(table: Table, path: FilePath, ids: list[str]) -> NDArray[np.intp]:
+    if table.ids is None:
+        raise ValueError(
+            f"the rows of {table.name} must have identifiers, because {fspath(path)} has them. "
+            "Name their column with --id."
+        )
+    place = {name: k for k, name in enumerate(ids)}
+    if len(place) < len(ids):
+        raise FormatError(f"{fspath(path)}: {_IDS!r} must be distinct, but some are repeated.")
+    wanted = [str(name) for name in table.ids]
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        raise FormatError(
+            f"{fspath(path)} has no vectors of {len(missing)} of {len(wanted)} rows, e.g. "
+            f"{shorten(missing)}. Add them, or leave the rows out."
+        )
+    return np.array([place[name] for name in wanted], dtype=np.intp)
+
+
+def _read(path: Path, limits: ReadLimits) -> tuple[NDArray[Any], list[str] | None]:
+    """Return a matrix, and the identifiers of its rows if the file has them."""
+    try:
+        if path.suffix != ".npz":
+            # A mapped file must be as large as its header says.
+            matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+            ids = None
+        else:
+            _check_archive(path, limits)
+            with np.load(path, allow_pickle=False) as archive:
+                matrix, ids = _of_archive(dict(archive), path)
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"{fspath(path)}: expected a .npy or .npz file: {error}") from None
+    if getattr(matrix, "ndim", 0) != 2 or matrix.dtype.kind not in "fiu" or not matrix.shape[1]:
+        raise FormatError(
+            f"{fspath(path)}: expected a matrix of numbers with a row per vector, found shape "
+            f"{getattr(matrix, 'shape', ())} and type {getattr(matrix, 'dtype', '')}."
+        )
+    limits.check_bytes(8 * matrix.size, None, fspath(path))
+    return np.asarray(matrix, dtype=np.float64), ids
+
+
+def _check_archive(path: Path, limits: ReadLimits) -> None:
+    with zipfile.ZipFile(path) as archive:
+        n_bytes = sum(member.file_size for member in archive.infolist())
+    limits.check_bytes(n_bytes, path.stat().st_size, fspath(path))
+
+
+def _of_archive(arrays: dict[str, Any], path: Path) -> tuple[Any, list[str] | None]:
+    ids = arrays.pop(_IDS, None)
+    if _MATRIX not in arrays and len(arrays) != 1:
+        raise FormatError(
+            f"{fspath(path)}: expected an array {_MATRIX!r}, found {shorten(arrays)}."
+        )
+    matrix = arrays.get(_MATRIX, next(iter(arrays.values())))
+    if ids is not None and (ids.ndim != 1 or len(ids) != len(matrix)):
+        raise FormatError(f"{fspath(path)}: {_IDS!r} must have one identifier per vector.")
+    return matrix, None if ids is None else [str(name) for name in ids.tolist()]
