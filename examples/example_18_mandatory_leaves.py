@@ -2,9 +2,9 @@
 Answers that end in leaves
 ==========================
 
-With a threshold, paths end where no child is probable enough. Mandatory leaf prediction looks
-for the best set of whole paths: the most probable one (MAS), or the one with the smallest
-expected loss (MASR). Green labels are correct, blue ones are missed, and red ones are wrong.
+By default, paths may end above the leaves. Mandatory leaf prediction looks for the best set of
+whole paths: the most probable one (MAS), or the one with the smallest expected loss (MASR).
+Green labels are correct, blue ones are missed, and red ones are wrong.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ X, X_test, y, y_test = animals.X[::2], animals.X[1::2], y[::2], y[1::2]
 
 forest = PCTForestClassifier(habitats, random_state=0).fit(X, y)
 models = {
-    "threshold 0.5": forest,
+    "default": forest,
     "MAS": MandatoryLeafClassifier(forest, objective="map").fit(X, y),
     "MASR": MandatoryLeafClassifier(forest, objective="risk", alpha=2.0).fit(X, y),
 }

@@ -34,6 +34,29 @@ SparseRows children_of(SparseRowsView parents) {
     return children;
 }
 
+struct Extent {
+    double sum;
+    double largest;
+};
+
+/// Four sums at a time: one would wait for each addition.
+Extent sum_and_largest(std::span<const double> row) {
+    double sum[4] = {0.0, 0.0, 0.0, 0.0};
+    double largest[4] = {0.0, 0.0, 0.0, 0.0};
+    std::size_t l = 0;
+    for (; l + 4 <= row.size(); l += 4) {
+        for (std::size_t k = 0; k < 4; ++k) {
+            sum[k] += row[l + k];
+            largest[k] = std::max(largest[k], row[l + k]);
+        }
+    }
+    for (; l < row.size(); ++l) {
+        sum[0] += row[l];
+        largest[0] = std::max(largest[0], row[l]);
+    }
+    return {(sum[0] + sum[1]) + (sum[2] + sum[3]), *std::max_element(largest, largest + 4)};
+}
+
 /// Chooses label sets in one thread.
 class SetChooser {
   public:
@@ -49,12 +72,7 @@ class SetChooser {
 
     /// Appends the labels of the best set of a row in increasing order.
     void choose(std::span<const double> row, std::vector<std::int32_t>& found) {
-        double total = 0.0;
-        double largest = 0.0;
-        for (const double p : row) {
-            total += p;
-            largest = std::max(largest, p);
-        }
+        const auto [total, largest] = sum_and_largest(row);
         if (!(largest > 0)) return;
         // Most rows are settled by the labels that are not far below the most probable one.
         above_ = std::numeric_limits<double>::infinity();

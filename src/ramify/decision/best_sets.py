@@ -77,7 +77,12 @@ def best_label_sets(
     >>> hierarchy.decode(best_label_sets(scores, hierarchy, allow_empty=True))
     [(), ('animal/cat', 'animal/dog')]
     """
-    values = _read_probabilities(scores, hierarchy)
+    return _find_sets(_read_probabilities(scores, hierarchy), hierarchy, allow_empty, n_jobs)
+
+
+def _find_sets(
+    values: NDArray[np.float64], hierarchy: Hierarchy, allow_empty: bool, n_jobs: int | None
+) -> sparse.csr_array[np.int32]:
     indptr, indices = _core.best_label_sets(
         values, hierarchy._parents, allow_empty, count_threads(n_jobs)
     )
@@ -125,8 +130,16 @@ def best_paths(
     >>> hierarchy.decode(most_probable_path(scores, hierarchy, [False, True, True, True]))
     [('animal/cat',)]
     """
-    values = _read_probabilities(scores, hierarchy)
     ends = read_candidates(candidates, hierarchy)
+    return _find_paths(_read_probabilities(scores, hierarchy), hierarchy, ends, n_jobs)
+
+
+def _find_paths(
+    values: NDArray[np.float64],
+    hierarchy: Hierarchy,
+    ends: NDArray[np.bool_] | None,
+    n_jobs: int | None,
+) -> sparse.csr_array[np.int32]:
     allowed = np.ones(hierarchy.n_labels, bool) if ends is None else ends
     chosen = _core.best_ends(
         values, hierarchy._parents, allowed.view(np.uint8), count_threads(n_jobs)
@@ -202,12 +215,15 @@ class Answers:
         is_path: bool,
         n_jobs: int | None = None,
     ) -> sparse.csr_array[np.int32]:
-        """Predict label sets; `is_path` if the format of the labels has one path per row."""
+        """Predict label sets from coherent probabilities, which are not checked.
+
+        `is_path`: whether the format of the labels has one path per row.
+        """
         if how == "separately":
             if is_path:
                 return most_probable_path(scores, hierarchy, self.ends)
             return apply_threshold(scores, 0.5, hierarchy)
+        values = np.ascontiguousarray(scores, dtype=np.float64)
         if self.kind == "path":
-            return best_paths(scores, hierarchy, self.ends, n_jobs=n_jobs)
-        may_be_empty = self.kind == "labels or none"
-        return best_label_sets(scores, hierarchy, allow_empty=may_be_empty, n_jobs=n_jobs)
+            return _find_paths(values, hierarchy, self.ends, n_jobs)
+        return _find_sets(values, hierarchy, self.kind == "labels or none", n_jobs)
