@@ -188,6 +188,7 @@ def _path_draws(
             critical=everything.critical[calibration],
             set_critical=everything.set_critical[calibration],
             shares=np.ones(len(calibration)),
+            level_scores=everything.level_scores[calibration],
             branches=np.full(len(calibration), -1),
         )
         errors = []

@@ -28,6 +28,7 @@ from ramify.saving.model import load_performance, load_settings, load_table
 __all__ = [
     "UnseenCategories",
     "features_for",
+    "keep_promise",
     "kinds_of_columns",
     "label_cells",
     "label_sets",
@@ -72,6 +73,18 @@ def load_classifier(path: Path) -> Any:
             "model written by ramify train, or use ramify.load in Python."
         )
     return model
+
+
+def keep_promise(model: Any, max_error: float | None) -> Any:
+    """Return the model with another promise about its errors; unchanged if None."""
+    if max_error is None:
+        return model
+    if not hasattr(model, "with_max_error"):
+        raise ValueError(
+            f"--max-error requires a model that was calibrated, got a {type(model).__name__}. "
+            "Train it with --max-error."
+        )
+    return model.with_max_error(max_error)
 
 
 def remembered_settings(path: Path) -> ReadingSettings:

@@ -84,6 +84,8 @@ class PathPromise:
     critical: NDArray[np.float64]  # an answer is wrong if the threshold does not exceed it
     set_critical: NDArray[np.float64]  # a set is wrong if the threshold exceeds it
     shares: NDArray[np.float64]  # the weight of each calibration row; those of a group sum to 1
+    # The score that an answer of each calibration row has on each level or below it.
+    level_scores: NDArray[np.float64]
     branches: NDArray[np.int64]  # the top-level label of the path of each row; -1 if not used
 
     _saved_schema: ClassVar[Schema] = {
@@ -95,6 +97,7 @@ class PathPromise:
         "critical": Array(("n_rows",), finite=False),
         "set_critical": Array(("n_rows",), finite=False),
         "shares": Array(("n_rows",), low=0),
+        "level_scores": Array(("n_rows", "?"), finite=False),
         "branches": Array(("n_rows",), "i8", low=-1, below="n_labels"),
     }
 
@@ -124,6 +127,7 @@ class PathPromise:
             critical=critical_scores(chains, rows.Y),
             set_critical=np.array([cover.critical(row, max_labels, true) for row, true in pairs]),
             shares=rows.shares,
+            level_scores=level_scores(chains, hierarchy),
             branches=np.where(per_branch, chains.tops, -1).astype(np.int64),
         )
 
@@ -170,6 +174,16 @@ class PathPromise:
             most = self._tolerated(self.shares[rows], share, new)
             found[those] = find(Events(critical[rows], self.shares[rows]), most)
         return found
+
+
+def level_scores(chains: Chains, hierarchy: Hierarchy) -> NDArray[np.float64]:
+    """Return the largest threshold at which the answer of a row is on each level or below it."""
+    levels = np.append(hierarchy.label_levels, 0)[chains.labels]
+    found = [
+        np.where(levels >= level, chains.scores, -np.inf).max(axis=1)
+        for level in range(1, hierarchy.depth + 1)
+    ]
+    return np.stack(found, axis=1)
 
 
 def chains_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,6 +35,7 @@ from ramify.meta.promises import (
     PathPromise,
     SetPromise,
     chains_of,
+    level_scores,
     root_of_each,
 )
 from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
@@ -128,6 +130,8 @@ class SelectiveClassifier(WrappingClassifier):
 
     Attributes
     ----------
+    errors_ : {"wrong", "missed", "false"}
+        What the promise is about.
     promise_ : PathPromise or SetPromise
         What was learnt from the calibration rows.
     thresholds_ : ndarray of shape (n_labels,)
@@ -437,6 +441,12 @@ class SelectiveClassifier(WrappingClassifier):
         return chains_of(scores, self.hierarchy_, promise.candidates)
 
     @property
+    def errors_(self) -> str:
+        """What the promise is about: "wrong", "missed" or "false"."""
+        check_is_fitted(self)
+        return "wrong" if isinstance(self.promise_, PathPromise) else self.errors or "missed"
+
+    @property
     def shared_branches_(self) -> tuple[Label, ...]:
         """The top-level labels of paths that share a threshold although ``per="branch"``."""
         check_is_fitted(self)
@@ -575,6 +585,31 @@ class SelectiveClassifier(WrappingClassifier):
             )
         return share, weights
 
+    def with_max_error(self, max_error: float) -> SelectiveClassifier:
+        """Return a copy that keeps another promise, by the same calibration rows.
+
+        Parameters
+        ----------
+        max_error : float
+            The promise of the copy; for label sets, from 0.01 to 0.5.
+
+        Returns
+        -------
+        SelectiveClassifier
+            A fitted classifier.
+        """
+        check_is_fitted(self)
+        check_share("max_error", max_error)
+        other = copy(self)
+        other.max_error = max_error
+        if isinstance(self.promise_, SetPromise):
+            check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
+            other.thresholds_ = self.promise_.at(max_error)
+        else:
+            tops = _first_tops(self.hierarchy_)
+            other.thresholds_ = self.promise_.thresholds(tops, max_error)
+        return other
+
     def _path_promise(self, method: str) -> PathPromise:
         check_is_fitted(self)
         if isinstance(self.promise_, SetPromise):
@@ -617,13 +652,15 @@ class SelectiveClassifier(WrappingClassifier):
             for row, limit in zip(ends, limits, strict=True)
         ]
 
-    def answer_depths(self, X: Any, max_errors: Any = (0.01, 0.05, 0.1)) -> NDArray[np.float64]:
+    def answer_depths(
+        self, X: Any = None, max_errors: Any = (0.01, 0.05, 0.1)
+    ) -> NDArray[np.float64]:
         """Compute how specific the answers for paths would be for several promises.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame of shape (n, n_features)
-            Rows with the same features as in `fit`.
+        X : array-like, sparse matrix or data frame of shape (n, n_features), optional
+            Rows with the same features as in `fit`; by default the calibration rows.
         max_errors : sequence of float
             The promises.
 
@@ -632,12 +669,17 @@ class SelectiveClassifier(WrappingClassifier):
         ndarray of shape (n_promises, depth)
             The share of rows whose answer is at least as deep as each level of the hierarchy.
         """
-        self._path_promise("answer_depths")
-        scores = self._score(X)
-        levels = np.append(self.hierarchy_.label_levels, 0)  # the last is that of no answer
-        deepest = np.arange(1, self.hierarchy_.depth + 1)
-        answers = [levels[self._answers(scores, share)] for share in max_errors]
-        return np.array([(found[:, None] >= deepest).mean(axis=0) for found in answers])
+        promise = self._path_promise("answer_depths")
+        scores, tops = promise.level_scores, promise.branches
+        if X is not None:
+            chains = self._chains(self._score(X))
+            scores, tops = level_scores(chains, self.hierarchy_), chains.tops
+        table = []
+        for share in max_errors:
+            check_share("max_errors", share)
+            limits = promise.thresholds(tops, share)
+            table.append((scores >= limits[:, None]).mean(axis=0))
+        return np.array(table)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
@@ -656,7 +698,7 @@ class SelectiveClassifier(WrappingClassifier):
             or np.isnan(promise.critical).any()
             or np.isnan(promise.set_critical).any()
         ):
-            raise ValueError("the scores of promise_ must not be NaN")
+            raise ValueError("the scores of promise_ do not fit the hierarchy")
 
 
 def check_share(name: str, value: Any) -> None:

@@ -16,6 +16,7 @@ from ramify.apps.cli.training import TrainingSummary
 from ramify.inspection.page.performance import TITLES
 from ramify.io.tables import Table
 from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.selective import SelectiveClassifier
 from ramify.model_selection import ModelChoice
 
 _N_IMPORTANT = 10
@@ -106,8 +107,12 @@ def print_training(
     if summary.importances:
         console.print("\n[bold]Most important features[/bold]")
         _print_importances(console, summary.importances[:_N_IMPORTANT])
+    rows = "all rows"
+    if isinstance(summary.model, SelectiveClassifier):
+        _print_promise(console, summary.model)
+        rows = "the other rows"
     console.print(
-        f"\n[bold]{type(summary.model).__name__}[/bold], fitted on all rows in "
+        f"\n[bold]{type(summary.model).__name__}[/bold], fitted on {rows} in "
         f"{summary.seconds:.2f} s, saved to [bold]{escape(str(path))}[/bold]",
         highlight=False,
         soft_wrap=True,
@@ -205,6 +210,27 @@ _ADVICE = {
 
 def _defined(value: float) -> float | None:
     return None if isnan(value) else value
+
+
+def _print_promise(console: Any, model: SelectiveClassifier) -> None:
+    """Print what is promised, and how specific answers are for this and other promises."""
+    n_rows = counted(len(model.confidences_), "row")
+    what = {
+        "wrong": "answers are wrong",
+        "missed": "labels of a row are missed",
+        "false": "predicted labels are false",
+    }[model.errors_]
+    console.print(
+        f"\nPromise: at most {model.max_error:.3g} of the {what}, on average, by {n_rows} that "
+        "the model was not fitted on",
+        highlight=False,
+    )
+    if model.errors_ != "wrong":
+        return
+    shares = sorted({0.01, 0.05, 0.1, model.max_error})
+    for share, depths in zip(shares, model.answer_depths(max_errors=shares), strict=True):
+        reached = ", ".join(f"level {k} {depth:.0%}" for k, depth in enumerate(depths, 1))
+        console.print(f"  {share:6.3g}  rows with an answer down to {reached}", highlight=False)
 
 
 def _print_importances(console: Any, importances: list[tuple[str, float]]) -> None:

@@ -17,6 +17,7 @@ from ramify.apps.cli.options import (
     FileOptions,
     IgnoreUnknown,
     LabelOptions,
+    MaxError,
     ModelFile,
     PredictionThreshold,
 )
@@ -38,6 +39,7 @@ def evaluate(
     labels: LabelOptions,
     files: FileOptions,
     threshold: PredictionThreshold = None,
+    max_error: MaxError = None,
     decide: Decide = None,
     ignore_unknown: IgnoreUnknown = False,
     annotations: AnnotationOptions,
@@ -64,6 +66,7 @@ def evaluate(
         write_evaluation,
     )
     from ramify.apps.predicting import (
+        keep_promise,
         load_classifier,
         remembered_performance,
         remembered_settings,
@@ -81,7 +84,7 @@ def evaluate(
         reading = given.unlabelled(files.limits())
         _evaluate_cafa(model, data, annotations, cafa, reading, out=out, as_json=as_json)
         return
-    fitted = load_classifier(model)
+    fitted = keep_promise(load_classifier(model), max_error)
     given = replace(labels.settings(files), id_column=annotations.id_column)
     settings = given.over(remembered_settings(model))
     options = settings.labelled(files.limits())

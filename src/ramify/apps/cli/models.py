@@ -17,6 +17,7 @@ from ramify.apps.cli.options import (
     IdColumns,
     IgnoreUnknown,
     LabelOptions,
+    MaxError,
     ModelFile,
     Threshold,
     only_id,
@@ -403,6 +404,7 @@ def serve(
     model: ModelFile,
     *,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    max_error: MaxError = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses one.")] = 8000,
     max_bytes: Annotated[int, typer.Option(min=1, help="Largest request in bytes.")] = 10 << 20,
     max_rows: Annotated[
@@ -420,14 +422,14 @@ def serve(
     ``ramify serve species.ramify --port 8000``
     """
     check_exists(model)
-    from ramify.apps.predicting import load_classifier, remembered_settings
+    from ramify.apps.predicting import keep_promise, load_classifier, remembered_settings
     from ramify.apps.serving import make_app
     from ramify.apps.web_server import open_socket, run_server
 
     import_extra("uvicorn", "serve")
     settings = remembered_settings(model)
     app = make_app(
-        load_classifier(model),
+        keep_promise(load_classifier(model), max_error),
         max_bytes=max_bytes,
         max_rows=max_rows,
         max_values=max_values,

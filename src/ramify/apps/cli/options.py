@@ -23,6 +23,7 @@ __all__ = [
     "IdColumns",
     "LabelOptions",
     "ListCommand",
+    "MaxError",
     "ModelFile",
     "PredictionThreshold",
     "Threshold",
@@ -52,6 +53,15 @@ PredictionThreshold = Annotated[
         min=0.0,
         max=1.0,
         help="Predict labels with at least this probability (default: the model's own rule).",
+    ),
+]
+MaxError = Annotated[
+    float | None,
+    typer.Option(
+        "--max-error",
+        min=0.001,
+        max=0.999,
+        help="Keep another promise than in training: the largest share of wrong answers.",
     ),
 ]
 Decide = Annotated[

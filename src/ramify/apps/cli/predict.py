@@ -15,6 +15,7 @@ from ramify.apps.cli.options import (
     Decide,
     FileOptions,
     IdColumns,
+    MaxError,
     ModelFile,
     PredictionThreshold,
     only_id,
@@ -54,6 +55,7 @@ def predict(
     ] = None,
     threshold: PredictionThreshold = None,
     decide: Decide = None,
+    max_error: MaxError = None,
     probabilities: Annotated[
         float | None,
         typer.Option(
@@ -102,6 +104,7 @@ def predict(
     from ramify.apps.predicting import (
         UnseenCategories,
         features_for,
+        keep_promise,
         label_cells,
         label_sets,
         load_classifier,
@@ -111,7 +114,7 @@ def predict(
     )
     from ramify.apps.reading.any_file import check_has_ids
 
-    fitted = load_classifier(model)
+    fitted = keep_promise(load_classifier(model), max_error)
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
     answer = Answer(
@@ -126,7 +129,8 @@ def predict(
     if out is not None and form is None:
         found = stream_predictions(out, fitted, data, options, answer=answer)
         if found is not None:
-            _say_written(out, found, as_json=as_json)
+            careful = hasattr(fitted, "with_max_error")
+            _say_written(out, found, as_json=as_json, careful=careful)
             return
     table = read_for(fitted, data, options, labelled=False)
     check_has_ids(table, id_column)
@@ -152,7 +156,7 @@ def predict(
     else:
         names = row_names(fitted, data, options, table)
         written = write_predictions(out, fitted, table, answer=answer, names=names)
-    _say_written(out, written, as_json=as_json)
+    _say_written(out, written, as_json=as_json, careful=hasattr(fitted, "with_max_error"))
 
 
 def _say_notes(notes: Sequence[str]) -> None:
@@ -160,14 +164,19 @@ def _say_notes(notes: Sequence[str]) -> None:
         say(f"Note: {note}")
 
 
-def _say_written(out: Path, written: Written, *, as_json: bool) -> None:
+def _say_written(out: Path, written: Written, *, as_json: bool, careful: bool) -> None:
     _say_notes(written.notes)
     if as_json:
         counts = {"rows": written.rows, "lines": written.lines}
         print_json({"file": str(out), **counts, "rows_without_labels": written.empty})
         return
     say_where(f"Wrote {written.lines:,} lines to", out)
-    if written.empty:
+    if written.empty and careful:
+        say(
+            f"{written.empty:,} of {written.rows:,} rows have no label: none keeps the promise of "
+            "the model. Pass a larger --max-error to allow more errors."
+        )
+    elif written.empty:
         say(
             f"{written.empty:,} of {written.rows:,} rows have no label: the model finds none "
             "probable enough. To get an answer for every row, pass --top 1 for its best label or "

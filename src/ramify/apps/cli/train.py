@@ -76,6 +76,15 @@ def train(
     min_count: Annotated[
         int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
     ] = 1,
+    max_error: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            max=0.999,
+            help="Promise that at most this share of answers is wrong: answers are as specific as "
+            "it allows. A quarter of the rows is held out to keep it.",
+        ),
+    ] = None,
     folds: Annotated[
         int, typer.Option(min=0, help="Number of cross-validation folds; 0 for none.")
     ] = 5,
@@ -96,6 +105,11 @@ def train(
             f"{annotations.id_column}: identifiers are not features. Omit one of them."
         )
     _check_folds(model, folds, parameters, time_limit)
+    if model == "auto" and max_error is not None:
+        raise ValueError(
+            f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
+            "e.g. the one that auto chose."
+        )
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model != "auto":
         check_model(model, parameters or ())
@@ -106,6 +120,7 @@ def train(
     from ramify.apps.cli.training import train as train_model
     from ramify.apps.reading.any_file import check_has_ids, split_identifiers
     from ramify.apps.reading.looking import summary_of
+    from ramify.meta.selective import SelectiveClassifier
     from ramify.saving.model import save_with_settings
 
     settings = columns.settings(labels.settings(files))
@@ -131,6 +146,8 @@ def train(
         )
     else:
         made = make_model(model, table.hierarchy, parameters or (), seed=seed, n_jobs=jobs)
+        if max_error is not None:
+            made = SelectiveClassifier(made, max_error=max_error, random_state=seed)
         summary = train_model(table, made, folds=folds, seed=seed, progress=progress)
     remembered = settings.with_found(table).to_dict()
     found = {"performance": summary.performance.to_dict(), "table": looked.to_dict()}

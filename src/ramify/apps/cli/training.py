@@ -18,6 +18,7 @@ from ramify.apps.predicting import label_sets
 from ramify.decision.best_sets import Answers
 from ramify.inspection.page.performance import MEASURES, LabelCounts, Performance, measure
 from ramify.io.tables import Table
+from ramify.meta.selective import SelectiveClassifier
 from ramify.meta.thresholds import make_splits
 from ramify.model_selection import ModelChoice, choose_model
 from ramify.model_selection.candidates import BASELINE
@@ -87,7 +88,7 @@ def train(
     if folds >= 2:
         scores, baseline, counts = cross_validate(data, model, folds, seed, progress=progress)
     started = time.perf_counter()
-    model.fit(data.X, data.y, **_weights(data))
+    model.fit(data.X, data.y, **_weights(data), **_groups(data, model))
     seconds = time.perf_counter() - started
     found = _importances(data, model)
     return TrainingSummary(data, model, scores, baseline, found, seconds, counts=counts)
@@ -183,8 +184,15 @@ def _weights(data: Table, rows: NDArray[np.intp] | None = None) -> dict[str, Any
     return {"sample_weight": data.sample_weight if rows is None else data.sample_weight[rows]}
 
 
+def _groups(data: Table, model: Any) -> dict[str, Any]:
+    """Return the groups of rows for a model that divides rows itself."""
+    is_careful = isinstance(model, SelectiveClassifier) and data.groups is not None
+    return {"groups": data.groups} if is_careful else {}
+
+
 def _importances(data: Table, model: Any) -> list[tuple[str, float]]:
-    importances = getattr(model, "feature_importances_", None)
+    inside = model.estimator_ if isinstance(model, SelectiveClassifier) else model
+    importances = getattr(inside, "feature_importances_", None)
     if importances is None:
         return []
     order = np.argsort(-np.asarray(importances), kind="stable")

@@ -1,0 +1,108 @@
+"""Promises about errors on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ramify
+from tests.support.cli_runs import run
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = ramify.make_hierarchical_classification(
+        600, 5, n_labels=12, labels_per_row=1, noise=0.8, random_state=0
+    )
+    frame = pandas.DataFrame(data.X, columns=[f"x{k}" for k in range(5)])
+    frame["kind"] = [labels[0] for labels in data.hierarchy.decode(data.y)]
+    frame["site"] = [k // 3 for k in range(len(frame))]
+    path = tmp_path_factory.mktemp("promises") / "kinds.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(table: Path) -> Path:
+    path = table.with_name("careful.ramify")
+    done = run(
+        "train",
+        table,
+        "--target",
+        "kind",
+        "--max-error",
+        0.1,
+        "--drop",
+        "site",
+        "--folds",
+        2,
+        "-o",
+        path,
+    )
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.split())
+    assert "Promise: at most 0.1 of the answers are wrong, on average, by 150 rows that" in text
+    assert "0.05 rows with an answer down to level 1" in text
+    assert "SelectiveClassifier, fitted on the other rows" in text
+    return path
+
+
+def answers(model: Path, table: Path, *options: object) -> list[str]:
+    out = table.with_name("answers.csv")
+    done = run("predict", model, table, "-o", out, *options)
+    assert done.exit_code == 0, done.output
+    found = pandas.read_csv(out, keep_default_na=False)["kind"].tolist()
+    if "" in found:
+        assert "Pass a larger --max-error" in " ".join(done.output.split())
+    return [str(one) for one in found]
+
+
+def test_answers_keep_the_promise_of_the_model_or_another(model: Path, table: Path) -> None:
+    careful = ramify.load(model)
+    X = pandas.read_csv(table)[[f"x{k}" for k in range(5)]]
+    decode = careful.hierarchy_.decode
+    for share in (0.1, 0.02, 0.4):
+        options = () if share == 0.1 else ("--max-error", share)
+        expected = [row[0] if row else "" for row in decode(careful.predict(X, max_error=share))]
+        assert answers(model, table, *options) == expected
+    strict = answers(model, table, "--max-error", 0.02)
+    assert strict.count("") > answers(model, table, "--max-error", 0.4).count("")
+
+
+def test_other_commands_take_the_promise(model: Path, table: Path) -> None:
+    assert run("evaluate", model, table, "--max-error", 0.3).exit_code == 0
+    assert "tree 1" in run("tree", model).output
+
+
+def test_groups_are_kept_together(table: Path) -> None:
+    path = table.with_name("grouped.ramify")
+    done = run(
+        "train",
+        table,
+        "--target",
+        "kind",
+        "--max-error",
+        0.2,
+        "--groups",
+        "site",
+        "--folds",
+        0,
+        "-o",
+        path,
+    )
+    assert done.exit_code == 0, done.output
+    assert ramify.load(path).promise_.n_units == 50
+
+
+def test_models_without_a_promise_are_named(table: Path) -> None:
+    path = table.with_name("plain.ramify")
+    assert run("train", table, "--target", "kind", "--folds", 0, "-o", path).exit_code == 0
+    done = run("predict", path, table, "--max-error", 0.1)
+    assert done.exit_code == 2
+    text = " ".join(done.output.split())
+    assert "--max-error requires a model that was calibrated, got a PCTForestClassifier" in text
+    auto = run("train", table, "--target", "kind", "--model", "auto", "--max-error", 0.1)
+    assert "cannot be combined with --model auto" in " ".join(auto.output.split())
