@@ -194,10 +194,8 @@ def _path_draws(
         errors = []
         for share in SHARES:
             (limit,) = promise.thresholds(np.array([-1]), share, for_sets=for_sets)
-            if for_sets:
-                errors.append((everything.set_critical[others] < limit).mean())
-            else:
-                errors.append((everything.critical[others] >= limit).mean())
+            critical = everything.set_critical if for_sets else everything.critical
+            errors.append((critical[others] >= limit).mean())
         return np.array(errors)
 
     return draw
@@ -243,7 +241,6 @@ def _efficiency() -> Iterator[tuple[str, ...]]:
         order = np.random.default_rng(0).permutation(one_path)
         calibration, others = order[: pool.n_calibration], order[pool.n_calibration :]
         promise = _learn(pool, pool.rows(calibration), None)
-        whole = _learn(pool, pool.rows(others), None)
         chains = chains_of(pool.scores[others], pool.hierarchy, pool.candidates)
         for share in (0.05, 0.1):
             (limit,) = promise.thresholds(np.array([-1]), share)
@@ -252,7 +249,6 @@ def _efficiency() -> Iterator[tuple[str, ...]]:
             limit = np.nextafter(tuned[int(share * len(calibration))], np.inf)
             yield _described(pool, share, "tuned, no bound", chains.answers(limit), others)
             yield from _flat_sets(pool, share, calibration, others)
-        del whole
 
 
 def _n_ends(pool: Pool) -> NDArray[np.intp]:
@@ -302,7 +298,8 @@ def _flat_sets(
         (limit,) = promise.thresholds(np.array([-1]), share, for_sets=True)
         cover = Cover(pool.hierarchy)
         ends = set_scores(pool.scores[rows], pool.candidates, pool.hierarchy)
-        sets = [cover.at(row, size, limit) for row in ends]
+        rows_of = zip(ends, pool.scores[rows], strict=True)
+        sets = [cover.at(*row, size, limit) for row in rows_of]
         yield _described_sets(pool, share, f"sets of at most {size}", sets, rows)
     try:
         from mapie.classification import SplitConformalClassifier  # noqa: PLC0415

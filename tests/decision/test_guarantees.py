@@ -95,25 +95,28 @@ def test_answers_and_their_errors_are_those_of_climbing_step_by_step(
 
 
 @given(scored_rows(), st.integers(1, 3))
-def test_sets_grow_and_contain_the_truth_down_to_their_critical_score(
+def test_sets_grow_and_miss_the_truth_up_to_their_critical_score(
     rows: tuple[Hierarchy, np.ndarray, Any], size: int
 ) -> None:
     hierarchy, scores, Y = rows
     cover = Cover(hierarchy)
-    ends = np.ones(hierarchy.n_labels, dtype=bool)
-    for k, row in enumerate(set_scores(scores, ends, hierarchy)):
+    ends = set_scores(scores, np.ones(hierarchy.n_labels, dtype=bool), hierarchy)
+    for k, row in enumerate(zip(ends, scores, strict=True)):
         covered: set[Any] = set()
-        for _, chosen in cover.grow(row, size):
+        totals = [-1.0]
+        for total, chosen in cover.grow(*row, size):
             labels = [hierarchy.labels[j] for j in chosen]
             now = set(labels).union(*map(hierarchy.descendants, labels))
             assert covered <= (now or set(hierarchy.labels))
             assert len(chosen) <= size
+            assert total >= totals[-1]
             covered = now
+            totals.append(total)
         truth = set(Y[[k]].indices.tolist())
-        critical = cover.critical(row, size, truth)
-        for threshold in {*row[row >= 0].tolist(), -np.inf, np.inf}:
-            found = cover.at(row, size, threshold)
-            assert (not found or not truth.isdisjoint(found)) == (critical >= threshold)
+        critical = cover.critical(*row, size, truth)
+        for threshold in {*totals, 0.3, 5.0}:
+            found = cover.at(*row, size, threshold)
+            assert (bool(found) and truth.isdisjoint(found)) == (threshold <= critical)
 
 
 @given(

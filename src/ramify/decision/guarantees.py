@@ -235,27 +235,32 @@ class Cover:
         self._above = [{k, *row_of(rows, k)} for k in range(hierarchy.n_labels)]
         self._sizes = np.bincount(rows[1], minlength=hierarchy.n_labels)
 
-    def grow(self, row: NDArray[np.float64], size: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+    def grow(
+        self, ends: NDArray[np.float64], scores: NDArray[np.float64], size: int
+    ) -> Iterator[tuple[float, tuple[int, ...]]]:
         """Yield growing sets of at most `size` labels that cover the likeliest ends of a row.
 
         Ends are added one by one, from the likeliest. Two labels of a set that has become too
         large are replaced by the common ancestor with the fewest labels below it, so every set
         covers what those before it cover. The last set is empty, which stands for all labels.
 
-        `row`: scores as returned by `set_scores`.
-        Returns: pairs of the score down to which ends are covered, and the set.
+        `ends`: scores of the row as returned by `set_scores`.
+        Returns: pairs of the sum of the scores of a set, which never falls, and the set.
         """
-        order = np.argsort(-row, kind="stable")
+        order = np.argsort(-ends, kind="stable")
         chosen: list[int] = []
-        for end in order[row[order] >= 0].tolist():
-            if self._above[end].isdisjoint(chosen):
-                chosen = [label for label in chosen if end not in self._above[label]] + [end]
-                while chosen and len(chosen) > size:
-                    chosen = self._merge(chosen)
-                if not chosen:
-                    break
-            yield float(row[end]), tuple(sorted(chosen))
-        yield -np.inf, ()
+        most = 0.0
+        for end in order[ends[order] >= 0].tolist():
+            if not self._above[end].isdisjoint(chosen):
+                continue
+            chosen = [label for label in chosen if end not in self._above[label]] + [end]
+            while chosen and len(chosen) > size:
+                chosen = self._merge(chosen)
+            if not chosen:
+                break
+            most = max(most, float(scores[chosen].sum()))
+            yield most, tuple(sorted(chosen))
+        yield np.inf, ()
 
     def _merge(self, chosen: list[int]) -> list[int]:
         """Replace two labels by a common ancestor; return no labels if no two have any."""
@@ -269,24 +274,30 @@ class Cover:
         merged = min(shared)[1]
         return [label for label in chosen if merged not in self._above[label]] + [merged]
 
-    def critical(self, row: NDArray[np.float64], size: int, truth: set[int]) -> float:
-        """Return the score at which the growing sets of a row first contain its true label.
+    def critical(
+        self,
+        ends: NDArray[np.float64],
+        scores: NDArray[np.float64],
+        size: int,
+        truth: set[int],
+    ) -> float:
+        """Return the largest sum of scores of the sets of a row without its true label.
 
-        Infinity if the first set does, as no threshold makes a set smaller.
+        The set of a row is wrong exactly if the threshold does not exceed it.
         """
-        for step, (score, chosen) in enumerate(self.grow(row, size)):
+        before = -np.inf
+        for total, chosen in self.grow(ends, scores, size):
             if not chosen or not truth.isdisjoint(chosen):
-                return score if step else np.inf
-        raise AssertionError("the last set is empty")
-
-    def at(self, row: NDArray[np.float64], size: int, threshold: float) -> tuple[int, ...]:
-        """Return the set of a row that covers all ends down to a threshold, at least one."""
-        found: tuple[int, ...] = ()
-        for step, (score, chosen) in enumerate(self.grow(row, size)):
-            if step and score < threshold:
                 break
-            found = chosen
-        return found
+            before = total
+        return before
+
+    def at(
+        self, ends: NDArray[np.float64], scores: NDArray[np.float64], size: int, threshold: float
+    ) -> tuple[int, ...]:
+        """Return the first set of a row whose scores sum to a threshold; empty for all labels."""
+        sets = self.grow(ends, scores, size)
+        return next((chosen for total, chosen in sets if total >= threshold), ())
 
 
 # ---- label sets -----------------------------------------------------------------------------

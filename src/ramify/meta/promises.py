@@ -82,7 +82,7 @@ class PathPromise:
     is_weighted: int  # whether calibration rows have the weights of a covariate shift
     candidates: NDArray[np.bool_]  # the labels at which a training row ends
     critical: NDArray[np.float64]  # an answer is wrong if the threshold does not exceed it
-    set_critical: NDArray[np.float64]  # a set is wrong if the threshold exceeds it
+    set_critical: NDArray[np.float64]  # the same for sets
     shares: NDArray[np.float64]  # the weight of each calibration row; those of a group sum to 1
     # The score that an answer of each calibration row has on each level or below it.
     level_scores: NDArray[np.float64]
@@ -117,7 +117,7 @@ class PathPromise:
         cover = Cover(hierarchy)
         ends = set_scores(rows.scores, candidates, hierarchy)
         truth = [set(rows.Y.indices[a:b].tolist()) for a, b in pairwise(rows.Y.indptr)]
-        pairs = zip(ends, truth, strict=True)
+        every = zip(ends, rows.scores, truth, strict=True)
         return cls(
             confidence=confidence,
             max_labels=max_labels,
@@ -125,7 +125,7 @@ class PathPromise:
             is_weighted=int(rows.is_shifted),
             candidates=candidates,
             critical=critical_scores(chains, rows.Y),
-            set_critical=np.array([cover.critical(row, max_labels, true) for row, true in pairs]),
+            set_critical=np.array([cover.critical(e, s, max_labels, t) for e, s, t in every]),
             shares=rows.shares,
             level_scores=level_scores(chains, hierarchy),
             branches=np.where(per_branch, chains.tops, -1).astype(np.int64),
@@ -166,13 +166,13 @@ class PathPromise:
         own = self.own_branches(share)
         known = np.where(np.isin(self.branches, own), self.branches, -1)
         asked = np.where(np.isin(tops, own), tops, -1)
-        critical, find = (self.set_critical, below) if for_sets else (self.critical, above)
+        critical = self.set_critical if for_sets else self.critical
         found = np.empty(len(tops))
         for branch in np.unique(asked):
             rows, those = known == branch, asked == branch
             new = None if shift_weight is None else shift_weight[those]
             most = self._tolerated(self.shares[rows], share, new)
-            found[those] = find(Events(critical[rows], self.shares[rows]), most)
+            found[those] = above(Events(critical[rows], self.shares[rows]), most)
         return found
 
 

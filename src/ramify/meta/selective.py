@@ -180,7 +180,7 @@ class SelectiveClassifier(WrappingClassifier):
            [0.95, 0.79, 0.46],
            [0.99, 0.93, 0.67]])
     >>> careful.predict_sets(data.X[1500:1505])
-    [('1/2/1',), ('1/1/1', '1/1/2'), ('3/1/1',), ('1/1/2', '1/3', '3/1/1'), ('1/3/3',)]
+    [('1/2/1',), ('1/1/1',), ('3/1/1',), ('1/1/2', '1/3/1', '3/1/1'), ('1/3/3',)]
     """
 
     promise_: PathPromise | SetPromise
@@ -623,8 +623,9 @@ class SelectiveClassifier(WrappingClassifier):
     ) -> list[tuple[Label, ...]]:
         """Predict small sets of labels, one of which is the true label or one of its ancestors.
 
-        Ends of paths are added from the most probable one, until the promise is kept; two labels
-        too many are replaced by their closest common ancestor.
+        Ends of paths are added from the most probable one, and two labels too many are replaced by
+        their closest common ancestor, until the probabilities of the set sum to a threshold that
+        keeps the promise.
 
         Parameters
         ----------
@@ -648,8 +649,8 @@ class SelectiveClassifier(WrappingClassifier):
         cover, labels = Cover(self.hierarchy_), self.hierarchy_.labels
         ends = set_scores(scores, promise.candidates, self.hierarchy_)
         return [
-            tuple(labels[k] for k in cover.at(row, promise.max_labels, limit))
-            for row, limit in zip(ends, limits, strict=True)
+            tuple(labels[k] for k in cover.at(end, row, promise.max_labels, limit))
+            for end, row, limit in zip(ends, scores, limits, strict=True)
         ]
 
     def answer_depths(
