@@ -247,13 +247,16 @@ def test_grid_search_over_per_and_nested_parameters(problem):
 
 def test_data_frames_with_nominal_columns():
     data = load_animals()
-    test = np.arange(len(data.names)) % 3 == 0
     model = PCTForestClassifier(data.hierarchy, n_estimators=20, redraw=True, random_state=0)
-    tuned = TunedThresholdClassifierCV(model, per="level", cv=3, random_state=0)
-    tuned.fit(data.X[~test], data.y[~test])
-    found = micro_f1(data.y[test], tuned.predict(data.X[test]))
-    halves = micro_f1(data.y[test], tuned.predict(data.X[test], threshold=0.5))
-    assert found > halves + 0.02
+    gains = []
+    for part in range(3):  # one division of so few rows says little
+        test = np.arange(len(data.names)) % 3 == part
+        tuned = TunedThresholdClassifierCV(model, per="level", cv=3, random_state=0)
+        tuned.fit(data.X[~test], data.y[~test])
+        found = micro_f1(data.y[test], tuned.predict(data.X[test]))
+        gains.append(found - micro_f1(data.y[test], tuned.predict(data.X[test], threshold=0.5)))
+    assert min(gains) > 0.01
+    assert np.mean(gains) > 0.02
     assert list(tuned.feature_names_in_) == list(data.X.columns)
 
 
