@@ -159,3 +159,9 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
         running.stdout.close()
         assert running.stderr.read() == b""
     assert running.returncode == 141
+
+
+def test_advice_names_commands_and_options(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("x,kind\n1,a\n2,b\n", "utf-8")
+    assert "Pass the label column with --target." in mistake("train", tmp_path / "d.csv")
+    assert "Use ramify datasets to list all" in mistake("datasets", "enronx")

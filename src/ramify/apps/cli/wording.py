@@ -20,7 +20,8 @@ _NAMES = "|".join(_ARGUMENTS)
 _TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _GIVEN = re.compile(
     rf"\b(?P<name>{_NAMES})=(?:\{{(?P<column>{_TEXT}): '(?P<kind>\w+)'\}}"
-    rf"|\[(?P<items>(?:{_TEXT})(?:, (?:{_TEXT}))*)\]|(?P<text>{_TEXT})|(?P<plain>[\w.-]*))"
+    rf"|\[(?P<items>(?:{_TEXT})(?:, (?:{_TEXT}))*)\]|(?P<text>{_TEXT})"
+    r"|(?P<plain>(?:[\w-]+(?:\.[\w-]+)*)?))"
 )
 _MUST = re.compile(rf"^(?P<name>{_NAMES})(?= (?:must|cannot)\b)")
 _LIMIT = re.compile(r"limits=ramify\.io\.ReadLimits\((\w+=\d+)\) or, on the command line, ")
@@ -33,8 +34,10 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("pass decimal=',' or kinds={'plz': 'number'}, and missing=['k. A.', '-'].")
     "pass --decimal ',' or --kind 'plz=number', and --missing 'k. A.' --missing '-'."
+    >>> as_options("Pass the label column with target=.")
+    'Pass the label column with --target.'
     """
-    text = _LIMIT.sub("", text)
+    text = _LIMIT.sub("", text).replace("ramify.list_datasets()", "ramify datasets")
     return _MUST.sub(lambda found: _option(found["name"]), _GIVEN.sub(_written, text))
 
 
