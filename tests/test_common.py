@@ -66,6 +66,15 @@ def test_the_docstring_documents_every_parameter_and_runs(cls):
 def test_init_only_assigns(cls):
     (function,) = ast.parse(textwrap.dedent(inspect.getsource(cls.__init__))).body
     assigned = [ast.unparse(line) for line in function.body]
+    first = function.body[0]
+    if isinstance(first, ast.Expr):  # the base class assigns some, and nothing else
+        call = ast.unparse(first)
+        assert call.startswith("super().__init__("), call
+        names = [ast.unparse(one) for one in first.value.args]
+        names += [one.arg for one in first.value.keywords if one.arg == ast.unparse(one.value)]
+        assert len(names) == len(first.value.args) + len(first.value.keywords)
+        assert names == list(inspect.signature(cls.__base__.__init__).parameters)[1:]
+        assigned[:1] = [f"self.{name} = {name}" for name in names]
     names = list(inspect.signature(cls).parameters)
     assert sorted(assigned) == sorted(f"self.{name} = {name}" for name in names)
 
