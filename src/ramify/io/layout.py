@@ -101,7 +101,7 @@ def _find_delimiter(
     best = max(scores, key=lambda mark: scores[mark][0] / (2 if mark == decimal else 1))
     if scores[best][0] > _DOUBTFUL:
         return best, scores[best][1]
-    rows = _read_rows(lines, BLANKS)
+    _, rows = _regularity(lines, BLANKS)
     widths = [len(cells) for _, cells in rows if any(cells)]
     # Any text has blanks, so all rows must agree, apart from texts above them.
     while len(widths) > 3 and widths[0] != widths[1]:
