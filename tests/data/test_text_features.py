@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import ramify
 from ramify.data.texts import Terms
@@ -207,7 +208,7 @@ def test_an_estimator_that_reads_texts_gets_them():
 def test_scalers_and_linear_models_get_numbers():
     scaled = make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
     frame = FRAME[["title", "day"]].assign(day=KINDS, title=TITLES)
-    for estimator in (LogisticRegression(), scaled):
+    for estimator in (LogisticRegression(), scaled, LinearSVC(), SGDClassifier(random_state=0)):
         model = ramify.PerParentClassifier(estimator).fit(frame, LABELS)
         assert model.score(frame, LABELS) == 1
         assert model.predict(frame[:1]).tolist() == LABELS[:1]
@@ -311,3 +312,17 @@ def test_vectors_are_the_numbers_of_an_array():
     np.testing.assert_array_equal(
         model.predict_proba(missing), same.predict_proba(np.column_stack([unknown, KINDS]))
     )
+
+
+def test_collections_of_partitions_with_texts_are_refused():
+    dask = pytest.importorskip("dask.dataframe")
+    pytest.importorskip("distributed")
+    frame = pd.DataFrame({"title": TITLES, "n": KINDS * 1.0})
+    X = dask.from_pandas(frame, npartitions=2)
+    y = dask.from_pandas(pd.Series(LABELS), npartitions=2)
+    from distributed import Client
+
+    message = "if it is a dask collection, got texts or vectors in 'title'"
+    cluster = Client(processes=False, n_workers=1, dashboard_address=None)
+    with cluster, pytest.raises(ValueError, match=message):
+        ramify.PCTGradientBoostingClassifier(max_iter=2).fit(X, y)
