@@ -172,7 +172,7 @@ def test_lists_are_no_features(tmp_path: Path) -> None:
     assert result.exit_code == 2
     shown = " ".join(result.output.split())
     assert "'emb' (list<element: double>), 'tags' (list<element: string>)" in shown
-    assert "--drop emb --drop tags" in shown
+    assert "--drop 'emb' --drop 'tags'" in shown
     kept = run(*train, "--drop", "emb", "--drop", "tags")
     assert kept.exit_code == 0, kept.output
     assert load(tmp_path / "m.ramify").feature_names_in_.tolist() == ["x", "y"]

@@ -520,3 +520,32 @@ def test_totals_and_other_columns_do_not_disturb_a_model(tmp_path: Path) -> None
     shown = run("predict", out, table)
     assert shown.exit_code == 0, shown.output
     assert len(shown.stdout.splitlines()) == 41
+
+
+def test_files_that_are_written_in_another_way_than_the_training_data(tmp_path: Path) -> None:
+    """Each file is read by its own marks, and by those of the training data if it has none."""
+    out = tmp_path / "m.ramify"
+    rows = [f"{k},5;{k},25 kg;{1 + k % 28:02d}.03.2024;{'ab'[k > 20]}" for k in range(40)]
+    words("train", write(tmp_path / "de.csv", "x;mass;day;labels", *rows), "-o", out, *TREE)
+    lines = {
+        "english.csv": ("x,mass,day", '"1,030.5",2.25 kg,2024-03-05', "3.5,2.25,2024-03-06"),
+        "german.csv": ("x;mass;day", "1.030;2,25 kg;5.3.2024", "3,5;2,25;6.3.2024"),
+        "open.csv": ("x;mass;day", "1.030;2;05.03.2024", "3;2;06.03.2024"),  # 1030, as in training
+    }
+    for name, content in lines.items():
+        found = run("predict", out, write(tmp_path / name, *content))
+        assert found.exit_code == 0, found.output
+        assert found.stdout.split() == ["b", "a"], name
+    grams = write(tmp_path / "g.csv", "x;mass;day", "3,5;225 g;05.03.2024")
+    assert "column 'mass' has numbers in g, but the model was trained on numbers in kg" in words(
+        "predict", out, grams, code=2
+    )
+
+
+def test_a_damaged_summary_of_the_training_data_is_refused(german: Path, tmp_path: Path) -> None:
+    tree = PCTClassifier().fit([[1.0], [2.0]], ["a", "b"])
+    path = tmp_path / "m.ramify"
+    for table in ({"name": "x"}, {"n_rows": "many"}, {"columns": [[[]]]}):
+        save_with_settings(tree, path, {}, table=table)
+        assert "m.ramify is not a valid ramify model file" in words("look", path, code=2)
+        assert load(path).predict([[1.0]]).tolist() == ["a"]  # load does not read it

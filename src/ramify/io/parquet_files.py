@@ -87,9 +87,7 @@ def _check_nested(
         raise FormatError(
             f"{fspath(path)}: features must be numbers, texts, dates or lists of numbers, but the "
             f"file has other lists or the like in {columns}. Write one column per value, or leave "
-            "the columns out: "
-            f"{' '.join(f'--drop {name}' for name in others)} (drop={others} in Python). If one "
-            "holds the labels, pass it with --target."
+            f"the columns out: drop={others}. If one holds the labels, pass it with target=."
         )
     return found
 
