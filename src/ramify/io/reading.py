@@ -270,8 +270,10 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     if form.footer == "drop" and targets:
         frame, dropped = without_footer(frame, targets)
         notes += dropped
-    vectors = [name for name in frame.columns if is_vector(frame[name])]
-    exempt = {*targets, *kept, *columns.categories, *columns.drop, *columns.ignore, *vectors}
+    roles = {*targets, *kept, columns.sample_weight, *columns.drop, *columns.ignore}
+    # Lists of labels are no vectors.
+    vectors = [name for name in frame.columns if name not in roles and is_vector(frame[name])]
+    exempt = {*roles, *columns.categories, *vectors} - {columns.sample_weight}
     if columns.trained:  # the model does not read other columns, which may have anything
         exempt |= set(frame.columns) - set(columns.kinds)
     hint = form.hint.decimal if form.hint else None
@@ -291,7 +293,6 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
             where, frame[list(targets)], len(targets) == 1, hierarchy, labels, limits=limits
         )
         notes += told
-    roles = {*targets, *kept, columns.sample_weight, *columns.drop, *columns.ignore}
     frame, dated = with_dates(frame, {*as_text, *roles, *vectors}, found.plain_dates)
     notes += dated
     _check_dropped(columns, frame, path)
