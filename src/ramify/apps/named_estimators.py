@@ -9,9 +9,10 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ramify._messages import did_you_mean
+from ramify._messages import did_you_mean, shorten
 
 if TYPE_CHECKING:
+    from ramify.io.tables import Table
     from ramify.labels.hierarchy import Hierarchy
 
 
@@ -126,7 +127,27 @@ MODELS: Mapping[str, Callable[..., Any]] = _Models(
         "vote": _make_vote,
     }
 )
-"""Estimators by their name in ``ramify train --model``; the first one is the default."""
+"""Estimators by their name in ``ramify train --model``."""
+
+DEFAULT = "forest"
+"""The default of ``ramify train`` without columns of texts, or with parameters."""
+
+
+def default_model(table: Table) -> tuple[str, str]:
+    """Return the name of the model that `ramify train` fits to a table by default, and why.
+
+    Texts have thousands of terms, each of which says a little: linear models per parent weigh them
+    all, and are faster and more accurate than trees, also with numbers and categories beside them.
+    Of other tables, trees need no preparation and find what depends on several columns together.
+    """
+    from ramify.data.columns import TEXT, kind_of_column  # noqa: PLC0415 (slow)
+
+    X = table.X
+    texts = [name for name in getattr(X, "columns", ()) if kind_of_column(X[name]) == TEXT]
+    if texts:
+        verb = "contains" if len(texts) == 1 else "contain"
+        return "per-parent", f"{shorten(texts)} {verb} texts, which suit linear models per parent"
+    return DEFAULT, "no column contains texts"
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

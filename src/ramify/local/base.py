@@ -286,7 +286,8 @@ class LocalArchitecture(LocalClassifier):
     ) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         steps = self._steps_down() if self.format_.single_label else None
-        if steps is None:
+        # A row reaches all linear models with a positive probability, and they are quick.
+        if steps is None or (decide == "jointly" and hasattr(self, "columns_")):
             return super()._predict_sets(X, threshold, candidates, decide)
         coded = read_features(self, X, self.schema_)
         return predict_paths(

@@ -19,7 +19,13 @@ from ramify.apps.cli.options import (
     TrainingColumns,
 )
 from ramify.apps.cli.running import check_output, command, print_json, say
-from ramify.apps.named_estimators import MODELS, check_model, make_model
+from ramify.apps.named_estimators import (
+    DEFAULT,
+    MODELS,
+    check_model,
+    default_model,
+    make_model,
+)
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
@@ -51,14 +57,15 @@ def train(
         "model.ramify"
     ),
     model: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--model",
             "-m",
             help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
-            "forest, gradient boosting and a vote, and saves the best.",
+            "forest, gradient boosting and a vote, and saves the best. By default, per-parent for "
+            "tables with columns of texts, otherwise forest.",
         ),
-    ] = "forest",
+    ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
@@ -104,14 +111,15 @@ def train(
             f"--keep {annotations.id_column} cannot be combined with --id "
             f"{annotations.id_column}: identifiers are not features. Omit one of them."
         )
-    _check_folds(model, folds, parameters, time_limit)
+    model = model or (DEFAULT if parameters else None)
+    _check_folds(model or DEFAULT, folds, parameters, time_limit)
     if model == "auto" and max_error is not None:
         raise ValueError(
             f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
             "e.g. the one that auto chose."
         )
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
-    if model != "auto":
+    if model is not None and model != "auto":
         check_model(model, parameters or ())
     from rich.console import Console
 
@@ -139,6 +147,7 @@ def train(
     for note in (*table.notes, *looked.leaks, *filter(None, [repeats])):
         say(f"Note: {note}")
     progress = sys.stderr.isatty() and not as_json
+    model = model or _say_default(table)
     if model == "auto":
         seconds = TIME_LIMIT if time_limit is None else time_limit
         summary = train_best(
@@ -176,6 +185,14 @@ def _read(
     table, lines = annotate(unlabelled, annotations, reading.limits, min_count)
     typer.echo("\n".join(lines), err=True)
     return table
+
+
+def _say_default(table: Table) -> str:
+    """Return the model that suits a table, and say which it is if it is not the usual one."""
+    model, reason = default_model(table)
+    if model != DEFAULT:
+        say(f"Note: the model is {model}: {reason}. Name another with --model.")
+    return model
 
 
 def _check_folds(

@@ -1,0 +1,46 @@
+"""The model that `train` fits if none is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ramify
+from ramify.local import PerParentClassifier
+from ramify.trees import PCTForestClassifier
+from tests.support.cli_runs import run
+
+pytest.importorskip("typer")
+
+
+def catalogue() -> pd.DataFrame:
+    """Products with titels, prices with gaps and paths of two levels."""
+    random = np.random.default_rng(0)
+    things = {"Möbel/Tische": "Tisch Eiche Platte", "Möbel/Stühle": "Stuhl Polster Lehne"}
+    things |= {"Kleidung/Hemden": "Hemd Baumwolle Kragen"}
+    kinds = random.choice(list(things), 90)
+    fill = ["rot", "blau", "groß", "klein", "neu", "leicht", "stabil"]
+    titles = [
+        " ".join([*random.choice(things[k].split(), 2), *random.choice(fill, 3)]) for k in kinds
+    ]
+    price = random.normal(size=90).round(2)
+    price[::8] = np.nan
+    return pd.DataFrame({"titel": titles, "preis": price, "kategorie": kinds})
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ((), PerParentClassifier),
+        (("--set", "n_estimators=3"), PCTForestClassifier),
+        (("--drop", "titel"), PCTForestClassifier),
+    ],
+)
+def test_tables_with_texts_have_linear_models_by_default(tmp_path, options, kind):
+    path, model = tmp_path / "katalog.csv", tmp_path / "model.ramify"
+    catalogue().to_csv(path, index=False)
+    result = run("train", path, "--target", "kategorie", "-o", model, "--folds", "0", *options)
+    assert type(ramify.load(model)) is kind
+    noted = "the model is per-parent: 'titel' contains texts" in " ".join(result.output.split())
+    assert noted == (kind is PerParentClassifier)
