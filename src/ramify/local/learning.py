@@ -394,10 +394,13 @@ def multiply_down(
     array([0.5 , 0.8 , 0.32])
     """
     found = np.full((hierarchy.n_labels, conditional.shape[1]), np.inf)
-    # In topological order: found[parent] is final before its children are computed.
-    for number in sorted(range(len(edges)), key=lambda e: edges[e][1]):
-        parent, child = edges[number]
-        above = conditional[number] if parent == ROOT else conditional[number] * found[parent]
-        np.minimum(found[child], above, out=found[child])
+    parents, children = np.array(edges, dtype=np.intp).reshape(-1, 2).T
+    levels = hierarchy.label_levels[children]
+    for level in np.unique(levels):  # all parents are on levels above
+        here = np.flatnonzero(levels == level)
+        above = conditional[here]
+        below_labels = parents[here] != ROOT
+        above[below_labels] *= found[parents[here[below_labels]]]
+        np.minimum.at(found, children[here], above)
     by_row: NDArray[np.float64] = found.T
     return by_row
