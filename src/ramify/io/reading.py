@@ -460,8 +460,16 @@ def _texts(frame: Any, kinds: Mapping[str, str]) -> list[str]:
         if kinds.get(name) != "category"
         and not is_vector(frame[name])
         and str(frame[name].dtype) in ("object", "str", "string")
-        and (kinds.get(name) == TEXT or tell_texts(frame[name].tolist())[0])
+        and (kinds.get(name) == TEXT or _has_texts(frame[name]))
     ]
+
+
+def _has_texts(column: Any) -> bool:
+    """Return whether the values of a column are texts; few values in many rows are none."""
+    n_few = 40
+    if column.count() > 2 * n_few and column.nunique() <= n_few:
+        return False
+    return tell_texts(column.tolist())[0]
 
 
 def _settings(
