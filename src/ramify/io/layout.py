@@ -189,7 +189,8 @@ def _find_names(
         lines = "line 1 is" if above == 1 else f"lines 1 to {above} are"
         layout.notes.append(
             f"{lines} not part of the table, whose column names are in line {line}: "
-            f"{' '.join(dict.fromkeys(filter(None, filled[0][1])))[:60]!r} (header=1 reads line 1 as names)"
+            f"{' '.join(dict.fromkeys(filter(None, filled[0][1])))[:60]!r} "
+            "(header=1 reads line 1 as names)"
         )
     if may_have_two and len(below) > 2 and _are_names(names, below[0], below[1:]):
         layout.n_lines, layout.n_names = filled[start + 1][0], 2
