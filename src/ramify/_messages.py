@@ -54,4 +54,6 @@ def did_you_mean(label: object, labels: Iterable[object]) -> str:
         return ""
     known = {str(candidate): candidate for candidate in labels}
     near = difflib.get_close_matches(text, known, n=1)
+    if not near and text:  # the last of the words, as in the names of two header lines
+        near = [name for name in known if name.lower().endswith(f" {text.lower()}")]
     return f" Did you mean {known[near[0]]!r}?" if near else ""

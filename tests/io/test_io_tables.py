@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.io import FormatError, read_obo, read_table, write_table
+from ramify.io.roles import left_out_columns
 from tests.support.budget import budget
 
 pandas = pytest.importorskip("pandas")
@@ -96,6 +97,39 @@ def test_indicator_columns(read, words):
     table = read(f"b,x,a\n{yes},1,{no}\n{no},2,{no}\n", target=["b", "a"])
     assert table.hierarchy.labels == ("b", "a")
     assert table.y.toarray().tolist() == [[1, 0], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("['a/x', 'b']", "['b']"),
+        ('["a/x", "b"]', '["b"]'),
+        ("[['a', 'x'], ['b']]", "[['b']]"),
+    ],
+)
+def test_lists_in_cells_are_lists_of_labels(read, first, second):
+    table = read(f"n;labels\n1;{first}\n2;{second}\n3;[]\n", delimiter=";")
+    assert label_sets(table) == [("a/x", "b"), ("b",), ()]
+    assert "read as a list of labels" in " ".join(table.notes)
+
+
+def test_names_in_brackets_are_no_lists(read):
+    table = read("n,labels\n1,[a]\n2,[b]\n")
+    assert label_sets(table) == [("[a]",), ("[b]",)]
+
+
+def test_long_runs_of_consecutive_numbers_are_identifiers(read):
+    rows = "".join(f"{7000 + k},{k % 7},{'ab'[k % 2]}\n" for k in range(301))
+    table = read("patient,x,labels\n" + rows)
+    assert left_out_columns(table) == {"patient": "consecutive numbers"}
+    years = "".join(f"{1900 + k},{k % 7},{'ab'[k % 2]}\n" for k in range(100))
+    assert left_out_columns(read("year,x,labels\n" + years)) == {}
+
+
+def test_a_column_of_two_header_lines_is_suggested_by_its_last_name(read):
+    text = "Patient,,Label\nID,Age,ICD\n" + "".join(f"{k},{k % 50},I{k % 3}\n" for k in range(60))
+    with pytest.raises(ValueError, match=r"no column 'ICD'. Did you mean 'Label ICD'?"):
+        read(text, target="ICD")
 
 
 def test_level_columns(read):

@@ -19,6 +19,7 @@ from ramify.io.tables import Table
 LABELS = "labels"
 KINDS = ("number", "category", "date")
 _FEW = 20  # rows among which consecutive numbers and distinct names may be chance
+_MANY = 300  # rows of consecutive numbers that are not years or the like, wherever they begin
 
 
 @dataclass(frozen=True)
@@ -251,8 +252,10 @@ def reason_to_drop(column: Any) -> str:
     if column.dtype.kind not in "biuf" or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)
-    counted = np.arange(len(values)) + values[0]
-    return _RUNNING if values[0] in (0, 1) and np.array_equal(values, counted) else ""
+    counts = values[0] in (0, 1) or len(values) > _MANY
+    return (
+        _RUNNING if counts and np.array_equal(values, np.arange(len(values)) + values[0]) else ""
+    )
 
 
 def names_rows(column: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -65,6 +66,14 @@ def read_label_columns(
     if lists:
         return *_read_lists(path, columns[lists[0]], hierarchy, form.separator, limits), form
     words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
+    written = _written_lists(words[0]) if is_one else None
+    if written is not None:
+        listed = columns[columns.columns[0]].copy().astype(object)
+        listed[:] = written
+        found = _read_lists(path, listed, hierarchy, form.separator, limits)
+        example = next(cell for cell in words[0] if cell)
+        told = f"each cell of the label column is read as a list of labels, such as {example[:60]}"
+        return found[0], found[1], [*found[2], told], form
     notes: list[str] = []
     separator = form.separator if hierarchy is None else hierarchy.separator
     if is_one:
@@ -157,6 +166,23 @@ def _missing_notes(cells: Sequence[str], name: str) -> list[str]:
 
 def _has_lists(column: Any) -> bool:
     return column.dtype == object and any(isinstance(cell, list) for cell in column)
+
+
+def _written_lists(cells: Sequence[str]) -> list[list[Any]] | None:
+    """Return the lists that all cells spell out, as Python or JSON prints them; None if not."""
+    known = [cell.strip() for cell in cells if cell.strip()]
+    if not known or not all(cell[0] == "[" and cell[-1] == "]" for cell in known):
+        return None
+    found: dict[str, list[Any]] = {"": []}
+    for cell in set(known):
+        try:
+            found[cell] = ast.literal_eval(cell)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+        names = [name for one in found[cell] for name in (one if isinstance(one, list) else [one])]
+        if not all(isinstance(name, str | int | float) for name in names):
+            return None
+    return [found[cell.strip()] for cell in cells]
 
 
 def _read_lists(
