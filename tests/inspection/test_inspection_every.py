@@ -108,7 +108,7 @@ def test_no_function_is_left_out():
         for name in package.__all__
         if inspect.isfunction(getattr(package, name))
     }
-    assert public <= set(CALLS)
+    assert public - {"look"} <= set(CALLS)  # look shows tables, not models
 
 
 @pytest.mark.parametrize("cls", public_estimators(), ids=lambda cls: cls.__name__)

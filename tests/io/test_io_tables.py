@@ -11,7 +11,6 @@ from scipy import sparse
 
 from ramify import Hierarchy
 from ramify.io import FormatError, read_obo, read_table, write_table
-from ramify.io.roles import left_out_columns
 from tests.support.budget import budget
 
 pandas = pytest.importorskip("pandas")
@@ -121,9 +120,10 @@ def test_names_in_brackets_are_no_lists(read):
 def test_long_runs_of_consecutive_numbers_are_identifiers(read):
     rows = "".join(f"{7000 + k},{k % 7},{'ab'[k % 2]}\n" for k in range(301))
     table = read("patient,x,labels\n" + rows)
-    assert left_out_columns(table) == {"patient": "consecutive numbers"}
+    assert (table.feature_names, table.X.shape) == (("x",), (301, 1))
+    assert table.left_out == {"patient": "consecutive numbers"}
     years = "".join(f"{1900 + k},{k % 7},{'ab'[k % 2]}\n" for k in range(100))
-    assert left_out_columns(read("year,x,labels\n" + years)) == {}
+    assert read("year,x,labels\n" + years).feature_names == ("year", "x")
 
 
 def test_a_column_of_two_header_lines_is_suggested_by_its_last_name(read):

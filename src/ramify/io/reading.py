@@ -8,6 +8,8 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ramify._messages import did_you_mean, import_extra, shorten
 from ramify.data.columns import TEXT, tell_texts
 from ramify.data.dates import with_dates
@@ -214,7 +216,12 @@ def read_table(
         index_base=index_base,
     )
     table = read(path, hierarchy, manner)
-    reasons = left_out_columns(table, keep)
+    shown = table
+    is_table = format_of_data(path) not in ("arff", "svmlight")
+    if as_frame is None and is_table and isinstance(table.X, np.ndarray):
+        frames = import_extra("pandas", "tables")
+        shown = replace(table, X=frames.DataFrame(table.X, columns=list(table.feature_names)))
+    reasons = left_out_columns(shown, keep)
     return replace(selected(table, set(reasons)), left_out={**table.left_out, **reasons})
 
 
