@@ -135,7 +135,7 @@ def test_memory_errors_name_the_file(tmp_path, monkeypatch):
     def fail(*_):
         raise MemoryError
 
-    monkeypatch.setattr("ramify.io.csv_files.read_bytes", fail)
+    monkeypatch.setattr("ramify.io.tables.csv_files.read_bytes", fail)
     with pytest.raises(MemoryError, match=f"{path}: not enough memory to read the file"):
         read_table(path)
     refused = run("train", path, "-o", tmp_path / "m.ramify")

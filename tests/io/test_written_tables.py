@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ramify.data.dates import read_dates
 from ramify.io import FormatError, read_table
-from ramify.io.numbers import NumberForm, forms_of, is_number, written
+from ramify.io.tables.numbers import NumberForm, forms_of, is_number, written
 from tests.support.budget import budget
 
 NAMES = ["Größe", "mass", "day", "colour", "labels"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ramify._messages import did_you_mean, shorten
 
 if TYPE_CHECKING:
-    from ramify.io.tables import Table
+    from ramify.io.tables.table import Table
     from ramify.labels.hierarchy import Hierarchy
 
 

@@ -17,8 +17,8 @@ from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
 from ramify.inspection.tables.facts import TableSummary
 from ramify.io.formats import DATA
-from ramify.io.roles import as_identifiers
-from ramify.io.tables import Table
+from ramify.io.tables.roles import as_identifiers
+from ramify.io.tables.table import Table
 from ramify.io.vectors import VECTORS
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy

@@ -4,7 +4,8 @@ from ramify.io.annotations import (
     Annotations,
     read_annotations,
 )
-from ramify.io.arff import read_arff, write_arff
+from ramify.io.arff.mulan import read_mulan
+from ramify.io.arff.reader import read_arff, write_arff
 from ramify.io.cafa import (
     CafaPredictions,
     read_cafa,
@@ -14,11 +15,10 @@ from ramify.io.cafa import (
 )
 from ramify.io.errors import FormatError
 from ramify.io.limits import ReadLimits
-from ramify.io.mulan import read_mulan
 from ramify.io.obo import read_obo
 from ramify.io.parquet_matrix import parquet_to_npy
-from ramify.io.reading import read_table
-from ramify.io.tables import Table, write_table
+from ramify.io.tables.reading import read_table
+from ramify.io.tables.table import Table, write_table
 
 __all__ = [
     "EVIDENCE_GROUPS",

@@ -15,8 +15,8 @@ from ramify._messages import shorten
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.limits import ReadLimits
-from ramify.io.roles import named_columns
-from ramify.io.tables import Table
+from ramify.io.tables.roles import named_columns
+from ramify.io.tables.table import Table
 
 VECTORS = "embedding"
 """The column of the vectors that a file holds."""

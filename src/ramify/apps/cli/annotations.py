@@ -29,7 +29,7 @@ from ramify.io import (
 )
 from ramify.io.cafa import best_scores
 from ramify.io.files import numbered_lines, writing_text
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
 from ramify.metrics import (

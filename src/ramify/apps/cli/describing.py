@@ -14,7 +14,7 @@ from ramify._messages import counted
 from ramify.apps.cli.evaluating import EvaluationSummary
 from ramify.apps.cli.training import TrainingSummary
 from ramify.inspection.page.performance import TITLES
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.selective import SelectiveClassifier
 from ramify.model_selection import ModelChoice

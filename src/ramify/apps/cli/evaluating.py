@@ -20,7 +20,7 @@ from ramify.apps.predicting import features_for, label_sets, read_for
 from ramify.apps.reading.settings import DataOptions
 from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
 

@@ -27,7 +27,7 @@ from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
     from ramify.inspection import ModelSummary, RuleSet
-    from ramify.io.tables import Table
+    from ramify.io.tables.table import Table
 
 LabelNames = Annotated[
     list[str] | None,

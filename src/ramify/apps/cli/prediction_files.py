@@ -27,7 +27,7 @@ from ramify.apps.reading.settings import DataOptions
 from ramify.io import write_arff
 from ramify.io.files import replacing, writing_text
 from ramify.io.formats import DATA, format_of, usual_delimiter
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.metrics.inputs import LabelChoice
 
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities

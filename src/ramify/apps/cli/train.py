@@ -30,7 +30,7 @@ from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import DataOptions
-    from ramify.io.tables import Table
+    from ramify.io.tables.table import Table
 
 
 TIME_LIMIT = 300.0  # seconds for --model auto

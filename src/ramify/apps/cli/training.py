@@ -17,7 +17,7 @@ from ramify._progress import track
 from ramify.apps.predicting import label_sets
 from ramify.decision.best_sets import Answers
 from ramify.inspection.page.performance import MEASURES, LabelCounts, Performance, measure
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.meta.selective import SelectiveClassifier
 from ramify.meta.thresholds import make_splits
 from ramify.model_selection import ModelChoice, choose_model

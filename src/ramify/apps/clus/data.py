@@ -18,7 +18,7 @@ from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.values import columns_of
 from ramify.data.features import FeatureSchema
-from ramify.io.arff_columns import ArffFile, parse_arff
+from ramify.io.arff.columns import ArffFile, parse_arff
 from ramify.io.errors import FormatError
 from ramify.io.files import read_chunks
 

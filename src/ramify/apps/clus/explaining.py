@@ -25,7 +25,7 @@ from ramify.apps.clus.estimator import (
 )
 from ramify.apps.clus.options import OPTIONS, Switches
 from ramify.apps.clus.settings import Settings
-from ramify.io.arff_columns import ArffFile
+from ramify.io.arff.columns import ArffFile
 
 
 @dataclass

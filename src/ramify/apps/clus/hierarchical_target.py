@@ -21,8 +21,8 @@ from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows
-from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
-from ramify.io.arff_labels import NO_LABELS, LabelReader, read_labels
+from ramify.io.arff.columns import ArffFile, LabelSets, NamedPlace
+from ramify.io.arff.labels import NO_LABELS, LabelReader, read_labels
 from ramify.io.limits import ReadLimits
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.views import predict_tree

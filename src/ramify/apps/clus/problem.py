@@ -29,7 +29,7 @@ from ramify.apps.clus.hierarchical_target import ClusHierarchy, HierarchicalTarg
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings, read_small_text
 from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
-from ramify.io.arff_columns import ArffFile
+from ramify.io.arff.columns import ArffFile
 from ramify.trees.clus import JavaRandom
 from ramify.trees.options import count_features
 

@@ -19,7 +19,7 @@ from ramify.apps.clus.settings import Settings
 from ramify.apps.clus.trees import node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows, by_rows
-from ramify.io.arff_columns import ArffFile
+from ramify.io.arff.columns import ArffFile
 from ramify.trees.clus import ClusNumeric
 from ramify.trees.targets import weigh_classes
 from ramify.trees.tree_data import TableTargets

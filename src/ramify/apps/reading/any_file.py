@@ -14,10 +14,10 @@ from ramify.io.errors import check_exists, names_file
 from ramify.io.files import read_utf8
 from ramify.io.formats import HIERARCHIES, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
-from ramify.io.parquet_files import nested_columns
-from ramify.io.reading import Manner, read
-from ramify.io.roles import left_out_columns, selected, with_roles
-from ramify.io.tables import Table
+from ramify.io.tables.parquet_files import nested_columns
+from ramify.io.tables.reading import Manner, read
+from ramify.io.tables.roles import left_out_columns, selected, with_roles
+from ramify.io.tables.table import Table
 from ramify.io.vectors import with_vectors
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.texts import look_like_paths

@@ -15,8 +15,13 @@ from typing import Any
 from ramify._messages import import_extra
 from ramify.data.columns import TEXT
 from ramify.data.dates import with_dates
-from ramify.io.cells import read_cells
-from ramify.io.csv_files import (
+from ramify.io.errors import FormatError
+from ramify.io.features import read_features
+from ramify.io.files import encoding_of, read_chunks
+from ramify.io.formats import TextForm, usual_delimiter
+from ramify.io.limits import ReadLimits
+from ramify.io.tables.cells import read_cells
+from ramify.io.tables.csv_files import (
     check_marks,
     declared_delimiter,
     end_of_line,
@@ -25,13 +30,8 @@ from ramify.io.csv_files import (
     unique_names,
     with_line_feeds,
 )
-from ramify.io.errors import FormatError
-from ramify.io.features import read_features
-from ramify.io.files import encoding_of, read_chunks
-from ramify.io.formats import TextForm, usual_delimiter
-from ramify.io.layout import BLANKS, Layout, find_layout
-from ramify.io.limits import ReadLimits
-from ramify.io.tables import matrix_of
+from ramify.io.tables.layout import BLANKS, Layout, find_layout
+from ramify.io.tables.table import matrix_of
 
 _HEAD_BYTES = 1 << 16
 

@@ -11,7 +11,7 @@ from ramify.apps.reading.settings import DataOptions
 from ramify.inspection.tables.facts import TableSummary
 from ramify.inspection.tables.look import summarise_table
 from ramify.io.formats import format_of
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 
 __all__ = ["look_at", "summary_of"]
 

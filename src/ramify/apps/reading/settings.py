@@ -9,9 +9,9 @@ from typing import Any
 from ramify._messages import did_you_mean
 from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
-from ramify.io.roles import KINDS, Columns
-from ramify.io.table_labels import LabelForm
-from ramify.io.tables import Table
+from ramify.io.tables.labels import LabelForm
+from ramify.io.tables.roles import KINDS, Columns
+from ramify.io.tables.table import Table
 
 _MOST_CHARACTERS = 10_000
 _MOST_ITEMS = 100_000

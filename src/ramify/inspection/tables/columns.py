@@ -13,8 +13,8 @@ from ramify._messages import import_extra
 from ramify.data.columns import VECTOR, tell_texts
 from ramify.data.dates import is_time
 from ramify.inspection.tables.facts import ColumnFacts, Proposal
-from ramify.io.roles import reason_to_drop
-from ramify.io.tables import Table
+from ramify.io.tables.roles import reason_to_drop
+from ramify.io.tables.table import Table
 from ramify.labels.texts import find_separator
 
 __all__ = ["describe_column", "find_leaks", "propose_labels"]

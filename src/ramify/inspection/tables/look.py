@@ -18,10 +18,10 @@ from ramify.inspection.tables.facts import ColumnFacts, TableSummary
 from ramify.inspection.tables.labels import describe_labels
 from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
-from ramify.io.reading import Manner, format_of_data, read
-from ramify.io.roles import LABELS, Columns, reason_to_drop
-from ramify.io.table_labels import LabelForm
-from ramify.io.tables import Table
+from ramify.io.tables.labels import LabelForm
+from ramify.io.tables.reading import Manner, format_of_data, read
+from ramify.io.tables.roles import LABELS, Columns, reason_to_drop
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["count_repeated", "look", "summarise_table"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ramify._messages import counted, import_extra, shorten
 from ramify.data.dates import Dates, is_time, read_dates
 from ramify.io.formats import TextForm
-from ramify.io.numbers import (
+from ramify.io.tables.numbers import (
     NumberForm,
     Written,
     forms_of,

@@ -15,17 +15,18 @@ from ramify.data.columns import TEXT, tell_texts
 from ramify.data.dates import with_dates
 from ramify.data.frames import in_memory, is_frame
 from ramify.data.vectors import is_vector
-from ramify.io.arff import read_arff
-from ramify.io.cells import CellReading, read_cells
-from ramify.io.csv_files import CsvCells, read_csv
+from ramify.io.arff.reader import read_arff
 from ramify.io.errors import FormatError, names_file
 from ramify.io.features import read_features
 from ramify.io.files import FilePath
-from ramify.io.footer import without_footer
 from ramify.io.formats import TextForm, format_of
 from ramify.io.limits import ReadLimits
-from ramify.io.parquet_files import nested_columns, read_parquet
-from ramify.io.roles import (
+from ramify.io.tables.cells import CellReading, read_cells
+from ramify.io.tables.csv_files import CsvCells, read_csv
+from ramify.io.tables.footer import without_footer
+from ramify.io.tables.labels import LabelForm, read_label_columns
+from ramify.io.tables.parquet_files import nested_columns, read_parquet
+from ramify.io.tables.roles import (
     LABELS,
     Columns,
     as_identifiers,
@@ -36,9 +37,8 @@ from ramify.io.roles import (
     weights_of,
     with_roles,
 )
-from ramify.io.svmlight import read_svmlight
-from ramify.io.table_labels import LabelForm, read_label_columns
-from ramify.io.tables import Table, matrix_of
+from ramify.io.tables.svmlight import read_svmlight
+from ramify.io.tables.table import Table, matrix_of
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["Manner", "format_of_data", "read", "read_table"]

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ramify._messages import did_you_mean
 from ramify._validation import unknown_labels_error
-from ramify.io.arff_columns import ArffFile, LabelSets, NamedPlace
+from ramify.io.arff.columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
 from ramify.labels.hierarchy import Hierarchy

@@ -17,7 +17,7 @@ from os import fspath
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.formats import TextForm
-from ramify.io.numbers import decimals_of, is_code, is_marker, is_number, written
+from ramify.io.tables.numbers import decimals_of, is_code, is_marker, is_number, written
 
 BLANKS = " "
 """The delimiter that means runs of blanks and tabs."""

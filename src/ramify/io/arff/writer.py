@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify.io.arff_labels import MISSING, ROOT
+from ramify.io.arff.labels import MISSING, ROOT
 from ramify.io.features import Features, read_features
 from ramify.io.files import FilePath, writing_text
 from ramify.labels.encoding import EncodedLabels, read_labels

@@ -7,11 +7,11 @@ from os import fspath
 from typing import Any, NoReturn
 from xml.parsers import expat
 
-from ramify.io.arff import read_arff
+from ramify.io.arff.reader import read_arff
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, read_bytes
 from ramify.io.limits import ReadLimits
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 
 _ROOT = "\0root"  # a name that no XML attribute can have

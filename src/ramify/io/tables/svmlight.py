@@ -11,7 +11,7 @@ from sklearn.datasets import load_svmlight_file
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, check_content
 from ramify.io.limits import ReadLimits
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 

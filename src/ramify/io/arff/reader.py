@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ramify.io.arff_columns import ArffFile, parse_arff
-from ramify.io.arff_labels import LabelReader, read_labels, read_targets, target_positions
-from ramify.io.arff_writer import write_arff
+from ramify.io.arff.columns import ArffFile, parse_arff
+from ramify.io.arff.labels import LabelReader, read_labels, read_targets, target_positions
+from ramify.io.arff.writer import write_arff
 from ramify.io.errors import names_file
 from ramify.io.files import FilePath
 from ramify.io.limits import ReadLimits
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 
 __all__ = ["read_arff", "write_arff"]

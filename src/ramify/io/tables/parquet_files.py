@@ -7,11 +7,11 @@ from os import fspath
 from typing import Any
 
 from ramify._messages import import_extra
-from ramify.io.csv_files import check_size
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.formats import format_of
 from ramify.io.limits import ReadLimits
+from ramify.io.tables.csv_files import check_size
 
 
 def read_parquet(

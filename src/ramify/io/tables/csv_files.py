@@ -22,8 +22,8 @@ from ramify.data.dates import DATE_ORDERS
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, encoding_of, read_bytes, read_utf8
 from ramify.io.formats import TextForm, format_of, usual_delimiter
-from ramify.io.layout import BLANKS, Layout, find_layout
 from ramify.io.limits import ReadLimits
+from ramify.io.tables.layout import BLANKS, Layout, find_layout
 
 MISSING_WORDS = ("", "?", "NA", "N/A", "NaN", "nan", "null", "None")
 """The texts that mark a missing feature value in a CSV file."""

@@ -14,7 +14,7 @@ from ramify._messages import did_you_mean, import_extra, shorten
 from ramify._validation import is_missing
 from ramify.data.columns import TEXT, tell_texts
 from ramify.io.errors import FormatError
-from ramify.io.tables import Table
+from ramify.io.tables.table import Table
 
 LABELS = "labels"
 KINDS = ("number", "category", "date")

@@ -15,7 +15,7 @@ from scipy import sparse
 from ramify._validation import UnknownLabelsError, check_choice, is_missing
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
-from ramify.io.numbers import is_marker
+from ramify.io.tables.numbers import is_marker
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import has_gap, labels_meant, without_gap

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._messages import counted, import_extra
-from ramify.io.csv_files import MISSING_WORDS
 from ramify.io.features import Features, array_of_columns, frame_of_columns, read_features
 from ramify.io.files import FilePath, replacing, writing_text
 from ramify.io.formats import format_of, usual_delimiter
+from ramify.io.tables.csv_files import MISSING_WORDS
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 

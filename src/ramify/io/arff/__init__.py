@@ -1,0 +1,1 @@
+"""Files in the ARFF format of Weka, CLUS and Mulan."""

@@ -1,0 +1,1 @@
+"""Tables of CSV, spreadsheets, parquet and other files."""
