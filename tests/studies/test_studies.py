@@ -391,7 +391,25 @@ def test_levatic2015_has_twelve_models_and_the_papers_numbers() -> None:
     assert {row["dataset"] for row in study.reference} == {one.name for one in study.data}
 
 
-def test_groups_of_rows_are_refused() -> None:
+@pytest.mark.parametrize("protocol", [{"folds": 3}, {"test_rows": 20}])
+def test_folds_keep_groups_together(tmp_path: Path, protocol: dict[str, int]) -> None:
+    rows = "".join(f"{k % 7},{k // 4},{'ab'[k % 2]}\n" for k in range(60))
+    (tmp_path / "sites.csv").write_text("x,site,labels\n" + rows)
+    data = {"name": "sites", "file": str(tmp_path / "sites.csv"), "reading": {"groups": "site"}}
+    study = small(datasets=[{**data, "protocol": protocol}])
+    found = load_data(study.data[0])
+    assert found.groups is not None
+    assert found.X.shape == (60, 1)
+    tested: list[int] = []
+    for fold in range(3 if "folds" in protocol else 1):
+        train, test = split_rows(found, study.protocol_of(study.data[0]), 0, fold, 1)
+        assert set(found.groups[train]).isdisjoint(found.groups[test])
+        assert sorted([*train, *test]) == list(range(60))
+        tested += test.tolist()
+    assert sorted(tested) == list(range(60)) or len(tested) == 20
+
+
+def test_groups_need_folds_that_are_not_stratified() -> None:
     data = [{"name": "lost", "missing": "not public", "reading": {"groups": "site"}}]
-    with pytest.raises(ValueError, match="groups must not be set in a study"):
-        small(datasets=data)
+    with pytest.raises(ValueError, match="groups cannot be combined with stratify = true"):
+        small(datasets=[{**data[0], "protocol": {"stratify": True}}])

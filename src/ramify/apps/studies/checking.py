@@ -111,6 +111,16 @@ def check_known(
             )
 
 
+def check_groups(study: Study) -> None:
+    """Raise an error for groups of rows in folds that cannot keep them together."""
+    for data in study.data:
+        if data.reading.groups is not None and study.protocol_of(data).stratify:
+            raise ValueError(
+                f"reading of {data.name!r}: groups cannot be combined with stratify = true. Set "
+                "stratify = false in the protocol of these data."
+            )
+
+
 def check_names(study: Study) -> None:
     """Raise an error for duplicate names and unknown models, measures and families."""
     models = [model.name for model in study.models]

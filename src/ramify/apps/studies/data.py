@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
 from ramify.apps.reading.any_file import read_data, split_identifiers
@@ -38,6 +38,7 @@ class StudyData:
     hierarchy: Hierarchy  # names the columns of `y`
     nominal: list[bool] | None  # whether each column of an array is nominal; None for data frames
     splits: dict[str, Rows]  # rows of every published split
+    groups: NDArray[Any] | None = None  # the group of each row, which folds keep together
 
     def facts(self) -> dict[str, Any]:
         """Return the sizes of the data for the report."""
@@ -93,7 +94,8 @@ def _read_file(data: DataSpec) -> StudyData:
     if not hasattr(table.X, "iloc"):
         nominal = [name in table.categories for name in table.feature_names]
     splits = {"all": np.arange(table.X.shape[0])}
-    return StudyData(table.X, table.y, table.hierarchy, nominal, splits)
+    groups = None if table.groups is None else np.asarray(table.groups)
+    return StudyData(table.X, table.y, table.hierarchy, nominal, splits, groups)
 
 
 def _selected(found: StudyData, data: DataSpec) -> StudyData:
@@ -140,7 +142,8 @@ def _with_rows(data: StudyData, rows: Rows) -> StudyData:
     places = np.full(data.y.shape[0], -1)
     places[rows] = np.arange(len(rows))
     splits = {name: places[own][places[own] >= 0] for name, own in data.splits.items()}
-    return replace(data, X=X, y=data.y[rows], splits=splits)
+    groups = None if data.groups is None else data.groups[rows]
+    return replace(data, X=X, y=data.y[rows], splits=splits, groups=groups)
 
 
 def _with_full_paths(data: StudyData) -> StudyData:
@@ -189,15 +192,25 @@ def split_rows(
         ]
         return _some(parts[0], protocol.rows, seed), _some(parts[1], protocol.rows, seed)
     rows = _some(np.arange(data.y.shape[0]), protocol.rows, seed)
+    groups = None if data.groups is None else data.groups[rows]
     if protocol.test_rows is not None:
+        if groups is not None:
+            return _drawn_groups(rows, groups, protocol.test_rows, seed + repeat)
         return _drawn(rows, protocol.test_rows, seed + repeat)
-    if protocol.stratify:
-        splitter: Any = HierarchicalStratifiedKFold(
+    if groups is not None:
+        n_groups = len(np.unique(groups))
+        if n_groups < protocol.folds:
+            raise ValueError(
+                f"folds must not exceed the number of groups, {n_groups}, got {protocol.folds}."
+            )
+        splitter: Any = GroupKFold(protocol.folds, shuffle=True, random_state=seed + repeat)
+    elif protocol.stratify:
+        splitter = HierarchicalStratifiedKFold(
             protocol.folds, hierarchy=data.hierarchy, random_state=seed + repeat
         )
     else:
         splitter = KFold(protocol.folds, shuffle=True, random_state=seed + repeat)
-    splits = list(splitter.split(np.zeros(len(rows)), data.y[rows]))
+    splits = list(splitter.split(np.zeros(len(rows)), data.y[rows], groups))
     train, test = splits[fold]
     return rows[train], rows[test]
 
@@ -214,6 +227,17 @@ def _drawn(rows: Rows, n_test: int, seed: int) -> tuple[Rows, Rows]:
     n_test = n_test if n_test < len(rows) else max(1, len(rows) // 3)
     order = np.random.default_rng(seed).permutation(rows)
     return np.sort(order[n_test:]), np.sort(order[:n_test])
+
+
+def _drawn_groups(rows: Rows, groups: NDArray[Any], n_test: int, seed: int) -> tuple[Rows, Rows]:
+    """Split whole groups at random, so that at least `n_test` rows are test rows if it can be."""
+    _, group = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(group)
+    order = np.random.default_rng(seed).permutation(len(sizes))
+    wanted = n_test if n_test < len(rows) else max(1, len(rows) // 3)
+    n_drawn = int(np.searchsorted(np.cumsum(sizes[order]), wanted)) + 1
+    is_test = np.isin(group, order[: max(1, min(n_drawn, len(sizes) - 1))])
+    return rows[~is_test], rows[is_test]
 
 
 def _published(data: StudyData, names: tuple[str, ...], where: str) -> Rows:

@@ -14,6 +14,7 @@ from ramify._messages import did_you_mean
 from ramify.apps.named_estimators import MODELS, check_inner, check_parameter_names
 from ramify.apps.reading.settings import ReadingSettings
 from ramify.apps.studies.checking import (
+    check_groups,
     check_keys,
     check_known,
     check_list,
@@ -160,6 +161,7 @@ def make_study(
         reference_name=str(tables.get("reference_name", "published")),
     )
     check_names(study)
+    check_groups(study)
     study = narrow(study, changes)
     short = tables.get("quick", {})
     return shorten(study, short, of_variant=variant is not None) if quick else study
@@ -234,15 +236,9 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
 def _settings(table: Any, where: str) -> ReadingSettings:
     """Return how the file of a data set is read."""
     try:
-        found = ReadingSettings.from_dict(table)
+        return ReadingSettings.from_dict(table)
     except ValueError as error:
         raise ValueError(f"reading of {where}: {error}") from None
-    if found.groups is not None:
-        raise ValueError(
-            f"reading of {where}: groups must not be set in a study, whose folds do not keep "
-            "groups together. Name the column in drop, or use ramify train --groups."
-        )
-    return found
 
 
 def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]:
