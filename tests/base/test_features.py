@@ -282,3 +282,21 @@ def test_lazy_frames_are_refused_with_the_remedy():
             model.fit(lazy, LABELS)
     with pytest.raises(TypeError, match=r"got a LazyFrame. Pass y.collect\(\)"):
         PCTClassifier().fit([[1], [2], [3], [4]], pl.DataFrame({"y": LABELS}).lazy())
+
+
+def test_masked_values_are_missing_values():
+    X = np.arange(40.0).reshape(20, 2)
+    masked = np.ma.masked_array(X, mask=X % 7 == 0)
+    holes = np.where(X % 7 == 0, np.nan, X)
+    y = ["a", "b"] * 10
+    model = PCTClassifier(random_state=0).fit(masked, y)
+    np.testing.assert_array_equal(
+        model.predict_proba(masked),
+        PCTClassifier(random_state=0).fit(holes, y).predict_proba(holes),
+    )
+    whole = np.ma.masked_array(X.astype(int), mask=False)
+    np.testing.assert_array_equal(model.predict(whole), model.predict(X))
+    with pytest.raises(
+        ValueError, match=r"y must not have masked values, got 1\. Select"
+    ):
+        PCTClassifier().fit(X, np.ma.masked_array(y, mask=[True] + [False] * 19))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
 from ramify._messages import import_extra, shorten
@@ -16,7 +17,12 @@ OUTPUTS = ("default", "pandas", "polars")
 
 
 def in_memory(data: Any, name: str) -> Any:
-    """Convert a pyarrow table to a pandas data frame; return other data unchanged."""
+    """Convert a pyarrow table to a pandas data frame, and a masked array to one without a mask.
+
+    Masked values of X are missing values; other data must not have any.
+    """
+    if isinstance(data, np.ma.MaskedArray):
+        return _without_mask(data, name)
     if type(data).__name__ == "LazyFrame":
         raise TypeError(
             f"{name} must be a data frame in memory, got a LazyFrame. Pass {name}.collect()."
@@ -27,6 +33,20 @@ def in_memory(data: Any, name: str) -> Any:
         check_column_names(data.schema.names, name)
         return data.to_pandas()
     return data
+
+
+def _without_mask(data: Any, name: str) -> Any:
+    n_masked = int(np.ma.getmaskarray(data).sum())
+    if n_masked == 0:
+        return data.data
+    if name != "X":
+        raise ValueError(
+            f"{name} must not have masked values, got {n_masked}. Select the other rows, or pass "
+            f"{name}.filled(value)."
+        )
+    if data.dtype.kind in "biuf":
+        return data.astype(np.float64).filled(np.nan)
+    return data.astype(object).filled(None)
 
 
 def check_column_names(names: Iterable[Any], name: str) -> None:

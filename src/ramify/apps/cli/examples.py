@@ -32,9 +32,9 @@ def datasets(
         raise ValueError("--download requires the name of a data set. Run ramify datasets.")
     found = [entry._asdict() for entry in list_datasets()]
     if name is not None:
+        entry = find_entry(name)
         from ramify.datasets.fetching import describe, locate
 
-        entry = find_entry(name)
         paths = [str(locate(file)) for file in entry.needed] if download else []
         if as_json:
             (facts,) = (one for one in found if one["name"] == name)
