@@ -296,7 +296,5 @@ def test_masked_values_are_missing_values():
     )
     whole = np.ma.masked_array(X.astype(int), mask=False)
     np.testing.assert_array_equal(model.predict(whole), model.predict(X))
-    with pytest.raises(
-        ValueError, match=r"y must not have masked values, got 1\. Select"
-    ):
+    with pytest.raises(ValueError, match=r"y must not have masked values, got 1\. Select"):
         PCTClassifier().fit(X, np.ma.masked_array(y, mask=[True] + [False] * 19))

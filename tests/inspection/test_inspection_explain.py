@@ -46,6 +46,17 @@ def test_contributions_sum_to_the_prediction_for_the_animals(grow):
         np.testing.assert_allclose(total, expected[i], atol=1e-9)
 
 
+def test_the_labels_shown_are_those_that_the_model_predicts():
+    data, forest = animals(), animal_forest()
+    for k in range(0, len(data.X), 30):
+        row = data.X[k : k + 1] if not hasattr(data.X, "iloc") else data.X.iloc[[k]]
+        found = explain(forest, row)
+        (predicted,) = data.hierarchy.decode(forest.predict(row))
+        assert set(found.predicted) == set(predicted)
+        shown = found.to_text(max_labels=99)
+        assert all(f"{label}  " in shown for label in predicted)
+
+
 def test_a_missing_value_changes_nothing_and_divides_the_row():
     X = [[1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [4.0, 1.0]]
     model = PCTClassifier().fit(X, ["a", "a", "b", "c"])

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify import _core
 from ramify._messages import counted, import_extra
 from ramify._validation import Label
+from ramify.data.rows import as_label_rows
 from ramify.data.texts import are_texts
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.summary import as_trees, check_labels, read_rows, summarise_trees
 from ramify.inspection.tree_paths import Step, TreePath, add_moves, follow_row
-from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
 _TOLERANCE = 1e-9
@@ -50,6 +51,8 @@ class Explanation:
     by_group : bool
         Whether each tree predicts its own labels, as in `BRDTClassifier`. If not, predictions are
         means over the trees.
+    predicted : tuple
+        The most specific labels that the model predicts for the row, the most probable first.
     """
 
     hierarchy: Hierarchy
@@ -61,6 +64,7 @@ class Explanation:
     paths: tuple[TreePath, ...]
     unit: str = "probability"
     by_group: bool = False
+    predicted: tuple[Label, ...] = ()
 
     def for_label(self, label: Label) -> dict[str, float]:
         """Return the contributions of the features to one label, largest first.
@@ -106,8 +110,8 @@ class Explanation:
         ----------
         labels : sequence of labels, optional
             Labels to show. If None: for one tree, the labels whose probability each test changes
-            most; for several trees, the most specific labels with a probability of at least 0.5,
-            or the most probable label if there are none.
+            most; for several trees, the most specific labels that the model predicts, or the most
+            probable label if there are none.
         max_labels : int
             Maximum number of labels per test, or in total for several trees.
         max_features : int
@@ -125,10 +129,9 @@ class Explanation:
         if len(self.paths) == 1:
             lines = list(path_lines(self.paths[0], hierarchy, self.features, wanted, max_labels))
         else:
-            is_margin = self.unit == "margin"
             if wanted is None:
-                least = 0.0 if is_margin else 0.5
-                wanted = predicted_labels(hierarchy, self.prediction, least)[:max_labels]
+                found = hierarchy.indices(self.predicted[:max_labels]).astype(np.int64)
+                wanted = found if len(found) else np.array([int(self.prediction.argmax())])
             lines = [self._headline()]
             for label in wanted.tolist():
                 lines.extend(self._label_lines(label, max_features))
@@ -246,9 +249,18 @@ def explain(
         tuple(paths),
         source.unit,
         by_group=source.combination == "groups",
+        predicted=_predicted(model, X, prediction),
     )
     _check_sum(found, tolerance)
     return found
+
+
+def _predicted(model: Any, X: Any, prediction: NDArray[np.float64]) -> tuple[Label, ...]:
+    """Return the most specific labels that a model predicts for a row, the likeliest first."""
+    sets = model._decide(model._predict_scores(X))
+    _, labels = _core.most_specific(as_label_rows(sets), model.hierarchy_._parents)
+    order = np.argsort(-prediction[labels], kind="stable")
+    return tuple(model.hierarchy_.labels[k] for k in labels[order])
 
 
 def _check_sum(found: Explanation, tolerance: float) -> None:
@@ -334,21 +346,6 @@ def _changes(
     for label, name in zip(shown, names, strict=True):
         after, change = step.probability[label], step.change[label]
         yield f"   {name:<{width}}  {after - change:.2f} → {after:.2f}  {change:+.2f}"
-
-
-def predicted_labels(
-    hierarchy: Hierarchy, prediction: NDArray[np.float64], least: float = 0.5
-) -> NDArray[np.int64]:
-    """Return the most specific labels of at least `least`, or the label with the largest value."""
-    likely = prediction >= least
-    if not likely.any():
-        return np.array([int(prediction.argmax())])
-    found = [
-        label
-        for label in np.flatnonzero(likely).tolist()
-        if not likely[row_of(hierarchy.child_rows, label)].any()
-    ]
-    return np.array(sorted(found, key=lambda label: -prediction[label]))
 
 
 def contribution_lines(
