@@ -126,10 +126,14 @@ def test_long_runs_of_consecutive_numbers_are_identifiers(read):
     assert read("year,x,labels\n" + years).feature_names == ("year", "x")
 
 
-def test_a_column_of_two_header_lines_is_suggested_by_its_last_name(read):
-    text = "Patient,,Label\nID,Age,ICD\n" + "".join(f"{k},{k % 50},I{k % 3}\n" for k in range(60))
-    with pytest.raises(ValueError, match=r"no column 'ICD'. Did you mean 'Label ICD'?"):
-        read(text, target="ICD")
+def test_a_label_column_is_found_by_its_name_in_the_second_header_line(read):
+    rows = "".join(f"{k},{k % 50},1.{k % 3}0\n" for k in range(60))
+    table = read("Patient,,Label\nID,Age,Code\n" + rows, target="Code")
+    assert table.feature_names == ("Patient Age",)
+    assert table.hierarchy.labels == ("1.00", "1.10", "1.20")  # as they are written
+    assert "the label columns are 'Label Code'" in table.notes
+    with pytest.raises(ValueError, match=r"no column 'Codes'"):
+        read("Patient,,Label\nID,Age,Code\n" + rows, target="Codes")
 
 
 def test_level_columns(read):

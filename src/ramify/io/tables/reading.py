@@ -263,6 +263,12 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     names = {name for name, what in columns.kinds.items() if what in ("category", "text")}
     as_text = [*wanted, *columns.categories, *names]
     file, frame, notes = _cells(path, manner, as_text, kept)
+    meant = _by_last_names(wanted, frame.columns) if columns.labelled else None
+    if meant is not None:
+        target = replace(columns, target=meant)
+        table = _read_columns(path, hierarchy, replace(manner, columns=target))
+        listed = ", ".join(map(repr, meant))
+        return replace(table, notes=(*table.notes, f"the label columns are {listed}"))
     targets = _present_targets(frame, wanted, columns, where)
     for role, name in (
         *(("categories", name) for name in columns.categories),
@@ -358,6 +364,17 @@ def _plain_frame(data: Any, as_text: Sequence[str], kept: Sequence[str]) -> Any:
         if name in frame.columns and getattr(frame[name].dtype, "kind", "O") in "iuf"
     }
     return frame.assign(**texts) if texts else frame
+
+
+def _by_last_names(wanted: Sequence[str], names: Sequence[Any]) -> tuple[str, ...] | None:
+    """Return columns by the last words of their names, as in the second of two header lines.
+
+    Returns: None if a column has the name itself, or if not exactly one column ends with it.
+    """
+    if not wanted or any(name in names for name in wanted):
+        return None
+    found = [[str(one) for one in names if str(one).endswith(f" {name}")] for name in wanted]
+    return tuple(one[0] for one in found) if all(len(one) == 1 for one in found) else None
 
 
 def _present_targets(
