@@ -249,18 +249,22 @@ def explain(
         tuple(paths),
         source.unit,
         by_group=source.combination == "groups",
-        predicted=_predicted(model, X, prediction),
+        predicted=_predicted(model, X, summary.hierarchy, prediction),
     )
     _check_sum(found, tolerance)
     return found
 
 
-def _predicted(model: Any, X: Any, prediction: NDArray[np.float64]) -> tuple[Label, ...]:
+def _predicted(
+    model: Any, X: Any, hierarchy: Hierarchy, prediction: NDArray[np.float64]
+) -> tuple[Label, ...]:
     """Return the most specific labels that a model predicts for a row, the likeliest first."""
+    if hierarchy != model.hierarchy_:  # of label sets, one of which is predicted
+        return (hierarchy.labels[int(prediction.argmax())],)
     sets = model._decide(model._predict_scores(X))
-    _, labels = _core.most_specific(as_label_rows(sets), model.hierarchy_._parents)
+    _, labels = _core.most_specific(as_label_rows(sets), hierarchy._parents)
     order = np.argsort(-prediction[labels], kind="stable")
-    return tuple(model.hierarchy_.labels[k] for k in labels[order])
+    return tuple(hierarchy.labels[k] for k in labels[order])
 
 
 def _check_sum(found: Explanation, tolerance: float) -> None:
