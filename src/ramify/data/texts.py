@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._cached import cached_property
 from ramify._savable import savable
 from ramify._schema import Array, Increasing, Maybe, Schema, Whole
 from ramify._validation import is_missing

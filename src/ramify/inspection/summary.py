@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.tree_models import TreeModel
+from ramify._cached import cached_property
 from ramify.data.features import FeatureSchema, read_features
 from ramify.inspection.node_tests import (
     FeatureNames,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify._messages import did_you_mean, shorten
 from ramify._validation import Label, UnknownLabelsError, unknown_labels_error
 from ramify.labels.building import Rows, rows_from_lists

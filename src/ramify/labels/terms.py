@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 
+from ramify._cached import cached_property
 from ramify._messages import did_you_mean, shorten
 from ramify._validation import Label, check_choice
 from ramify.labels.building import OrderedGraph, order_graph, without_root

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify._savable import savable
 from ramify._schema import Array, Flag, Increasing, Number, Schema, TupleOf, Whole
 from ramify.data.features import FeatureSchema

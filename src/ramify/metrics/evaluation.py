@@ -6,13 +6,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ramify._cached import cached_property
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import (

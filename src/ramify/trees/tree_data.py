@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify.data.features import FeatureSchema, given_features, make_dataset
 from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy

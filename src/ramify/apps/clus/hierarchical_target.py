@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, cmp_to_key
+from functools import cmp_to_key
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify.apps.clus.estimator import TargetKind
 from ramify.apps.clus.measures import Counts, LabelErrors, area, count_steps, precision_at
 from ramify.apps.clus.models import Model

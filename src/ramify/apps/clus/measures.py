@@ -9,11 +9,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ramify._cached import cached_property
 from ramify.apps.clus.values import number
 from ramify.metrics import clus_multilabel_measures
 

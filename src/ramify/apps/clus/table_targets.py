@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify.apps.clus.data import Rows, nominal_column
 from ramify.apps.clus.estimator import TargetKind, heuristic
 from ramify.apps.clus.measures import LabelErrors

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
+from ramify._cached import cached_property
 from ramify.apps.studies.claims import ALL_MEASURES, Quantity
 from ramify.apps.studies.comparing import (
     finished_means,

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import cached_property
 from os import fspath
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify.io.errors import FormatError
 from ramify.io.features import array_of_columns, frame_of_columns, import_pandas
 from ramify.io.files import FilePath, read_chunks
