@@ -217,8 +217,9 @@ def label_sets(
     Returns: label sets, including ancestors.
     """
     if threshold is None:
-        how = {} if decide is None else {"decide": decide}
-        return read_labels(model.predict(X, **how), model.hierarchy_).Y
+        if decide is not None:
+            return read_labels(model.predict(X, decide=decide), model.hierarchy_).Y
+        return sparse.csr_array(model._predict_sets(X))  # not in the format of y, to be read again
     if decide is not None:
         raise ValueError(
             f"--decide {decide} chooses the rule that --threshold {threshold} replaces. Pass one "

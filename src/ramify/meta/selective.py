@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from contextlib import closing
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
-from ramify._parallel import in_parallel
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
 from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
 from ramify.data.rows import as_label_rows
@@ -38,7 +35,7 @@ from ramify.meta.promises import (
     level_scores,
     root_of_each,
 )
-from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
+from ramify.meta.thresholds import make_splits, read_validation, score_folds
 
 _LIKELY_SHIFT = 0.001  # probability below which a difference is not taken for chance
 
@@ -139,8 +136,6 @@ class SelectiveClassifier(WrappingClassifier):
         each label must reach. Infinity if no probability suffices.
     shared_branches_ : tuple
         The top-level labels of paths that share a threshold although ``per="branch"``.
-    n_calibration_ : int
-        Number of calibration rows, or of groups of them.
     estimator_ : classifier
         The fitted classifier.
     hierarchy_ : Hierarchy
@@ -303,14 +298,9 @@ class SelectiveClassifier(WrappingClassifier):
         n = encoded.Y.shape[0]
         if not isinstance(self.calibration, float):
             splits = make_splits(self.calibration, X, y, n, self.random_state, groups=groups)
-            tasks = (
-                delayed(fit_and_score)(self.estimator, X, encoded, weights, split)
-                for split in splits
-            )
-            with closing(in_parallel(tasks, n_jobs=self.n_jobs)) as scored:
-                parts = list(scored)
+            found = score_folds(self.estimator, X, encoded, weights, splits, n_jobs=self.n_jobs)
             self._fit_estimator(X, encoded, weights)
-            return np.concatenate(parts), np.concatenate([test for _, test in splits])
+            return found
         from sklearn.model_selection import (  # noqa: PLC0415 (slow, seldom used)
             GroupShuffleSplit,
             ShuffleSplit,

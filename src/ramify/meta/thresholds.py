@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -116,13 +116,8 @@ class HeldOutClassifier(WrappingClassifier):
     ) -> HeldOut:
         """Return the scores of each row by a classifier that was fitted without its fold."""
         splits = make_splits(self.cv, X, y, encoded.Y.shape[0], self.random_state)
-        tasks = (
-            delayed(fit_and_score)(self.estimator, X, encoded, given, split) for split in splits
-        )
-        with closing(in_parallel(tasks, n_jobs=self.n_jobs)) as scored:
-            parts = list(scored)
-        rows = np.concatenate([test for _, test in splits])
-        return HeldOut(encoded.Y[rows], self._coherent(np.concatenate(parts)), weights[rows])
+        scores, rows = score_folds(self.estimator, X, encoded, given, splits, n_jobs=self.n_jobs)
+        return HeldOut(encoded.Y[rows], self._coherent(scores), weights[rows])
 
 
 def read_validation(
@@ -167,6 +162,22 @@ def make_splits(
         )
     grouped = GroupKFold(int(cv), shuffle=True, random_state=random_state)
     return list(grouped.split(np.empty((n_rows, 1)), groups=groups))
+
+
+def score_folds(
+    estimator: Any,
+    X: Any,
+    encoded: EncodedLabels,
+    weights: NDArray[np.float64] | None,
+    splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    *,
+    n_jobs: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the scores of test rows by copies fitted without their fold, and their numbers."""
+    tasks = (delayed(fit_and_score)(estimator, X, encoded, weights, split) for split in splits)
+    with closing(in_parallel(tasks, n_jobs=n_jobs)) as scored:
+        parts = list(scored)
+    return np.concatenate(parts), np.concatenate([test for _, test in splits])
 
 
 def fit_and_score(
