@@ -1,15 +1,15 @@
-"""Damaged text files are read or refused with a message. `make fuzz` tries more."""
+"""Damaged files are read or refused with a message. `make fuzz` tries more."""
 
 import pytest
 
 from tests.robustness.fuzz_readers import fuzz_readers, read
-from tests.support.text_damage import DOCUMENTS
+from tests.support.text_damage import BINARIES, DOCUMENTS
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, *BINARIES])
 def test_the_documents_are_valid(name, tmp_path):
     path = tmp_path / name
-    path.write_text(DOCUMENTS[name], encoding="utf-8")
+    path.write_bytes(BINARIES[name] if name in BINARIES else DOCUMENTS[name].encode())
     assert read(name, path) == ("read", "")
 
 

@@ -1,9 +1,12 @@
-"""Valid text files of every format that ramify reads, and damage to them."""
+"""Valid files of every format that ramify reads, and damage to them."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import random
+import zipfile
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -123,6 +126,24 @@ if find_spec("openpyxl"):
 </sheetData></worksheet>
 """
 
+
+def _binary_documents() -> dict[str, bytes]:
+    """Return a table in every format that is not text, by file name."""
+    pandas = import_module("pandas")
+    columns = {"size": [1.5, 2.0, 3.0], "colour": ["u", "v", "u"], "labels": ["a/b", "c", ""]}
+    frame, found = pandas.DataFrame(columns), {}
+    writers = {"book.xlsx": ("openpyxl", "to_excel"), "rows.parquet": ("pyarrow", "to_parquet")}
+    for name, (library, method) in writers.items():
+        if find_spec(library):
+            stream = io.BytesIO()
+            getattr(frame, method)(stream, index=False)
+            found[name] = stream.getvalue()
+    return found
+
+
+BINARIES: dict[str, bytes] = _binary_documents() if find_spec("pandas") else {}
+"""The content of valid files that are not text, by file name."""
+
 _TOKENS = [
     *["", "?", "0", "-1", "1e308", "-1e999", "nan", "inf", "9" * 400, "18446744073709551616"],
     *["''", '"', "'", ",", ";", "@", "@@", "/", "//", "{", "}", "{}", "{0 1", "[", "]", "<", ">"],
@@ -152,6 +173,8 @@ _BYTES = [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x00", b"\xfe\xff", b"\x1f\x8b"]
 
 def damaged(rng: random.Random, name: str) -> bytes:
     """Return a valid document with one to four changes, sometimes compressed."""
+    if name in BINARIES:
+        return _damaged_bytes(rng, BINARIES[name])
     text = DOCUMENTS[name]
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4])):
         text = rng.choice(_CHANGES)(rng, text)
@@ -164,6 +187,24 @@ def damaged(rng: random.Random, name: str) -> bytes:
         if rng.random() < 0.5:
             data = data[: rng.randrange(len(data))]
     return data
+
+
+def _damaged_bytes(rng: random.Random, data: bytes) -> bytes:
+    """Change some bytes, those of a member of an archive included, or cut the file."""
+    if data.startswith(b"PK") and rng.random() < 0.5:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        hit = rng.choice(sorted(members))
+        members[hit] = _damaged_bytes(rng, members[hit])
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, member in members.items():
+                archive.writestr(name, member)
+        return stream.getvalue()
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 2, 5, 30])):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed[: rng.randrange(len(changed))] if rng.random() < 0.2 else changed)
 
 
 def _insert(rng: random.Random, text: str) -> str:

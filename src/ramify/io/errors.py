@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
-from os import fspath
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ramify._messages import did_you_mean
 
+_LONGEST = 300  # characters of what a library says of a damaged file
 _Read = TypeVar("_Read", bound=Callable[..., Any])
 
 
@@ -27,6 +29,21 @@ def check_exists(*paths: Path | None) -> None:
         if path is not None and not path.exists():
             names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
             raise FileNotFoundError(f"{path} does not exist.{did_you_mean(path.name, names)}")
+
+
+@contextmanager
+def parsing(path: str | PathLike[str], wanted: str) -> Iterator[None]:
+    """Turn what a library raises about a damaged file into an error that names the file.
+
+    `wanted`: what the file should be; libraries raise errors of all kinds if it is not.
+    """
+    try:
+        yield
+    except (FormatError, MemoryError, FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise FormatError(f"{fspath(path)}: expected {wanted}: {reason[:_LONGEST]}") from None
 
 
 def names_file(read: _Read) -> _Read:

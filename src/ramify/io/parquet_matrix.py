@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ramify._messages import did_you_mean, import_extra, shorten
-from ramify.io.errors import FormatError
+from ramify.io.errors import parsing
 from ramify.io.files import FilePath, replacing
 
 _ROWS_AT_ONCE = 65_536
@@ -65,18 +65,13 @@ def parquet_to_npy(
     [[1.  0.5]
      [2.  nan]] float64
     """
-    pyarrow = import_extra("pyarrow", "tables")
     parquet = import_extra("pyarrow.parquet", "tables")
-    try:
-        with parquet.ParquetFile(source) as file:
-            names = _chosen(file.schema_arrow, columns, drop, source)
-            types = [str(file.schema_arrow.field(name).type) for name in names]
-            kind = _matrix_type(types, dtype)
-            _write(file, names, kind, target)
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise FormatError(f"{fspath(source)}: expected a parquet file: {error}") from None
+    with parsing(source, "a parquet file"):
+        schema = parquet.read_schema(source)
+    names = _chosen(schema, columns, drop, source)
+    kind = _matrix_type([str(schema.field(name).type) for name in names], dtype)
+    with parsing(source, "a parquet file"), parquet.ParquetFile(source) as file:
+        _write(file, names, kind, target)
     return np.asanyarray(np.load(target, mmap_mode="r"))
 
 

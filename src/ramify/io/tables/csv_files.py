@@ -7,7 +7,6 @@ import csv
 import os
 import re
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,11 @@ from datetime import date, time
 from io import BytesIO, StringIO
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ramify._messages import counted, import_extra
 from ramify.data.dates import DATE_ORDERS
-from ramify.io.errors import FormatError
+from ramify.io.errors import FormatError, parsing
 from ramify.io.files import FilePath, encoding_of, read_bytes, read_utf8
 from ramify.io.formats import TextForm, format_of, usual_delimiter
 from ramify.io.limits import ReadLimits
@@ -285,24 +284,18 @@ def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str], 
     are merged.
     """
     openpyxl = import_extra("openpyxl", "excel")
-    _check_archive(path, limits)
-    try:
-        # openpyxl does not close a damaged file that it has opened.
-        with Path(path).open("rb") as file:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheets = book.worksheets
-            if not sheets:
-                raise FormatError(f"{fspath(path)} has no sheet with cells.")
-            sheets[0].reset_dimensions()  # what the file declares need not be true
-            rows = list(_rows(sheets[0], limits, fspath(path)))
-            ranges = _merged_ranges(path, sheets[0])
-            n_filled = _fill_merged(rows, ranges)
-            title, n_sheets = str(sheets[0].title), len(sheets)
-    except (FormatError, MemoryError):
-        raise
-    except Exception as error:  # openpyxl raises errors of many kinds for damaged files
-        reason = f"{type(error).__name__}: {error}"
-        raise FormatError(f"{fspath(path)}: expected a spreadsheet (.xlsx): {reason}") from None
+    # openpyxl does not close a damaged file that it has opened.
+    with parsing(path, "a spreadsheet (.xlsx)"), Path(path).open("rb") as file:
+        _check_archive(file, limits, path)
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        sheets = book.worksheets
+        if not sheets:
+            raise FormatError(f"{fspath(path)} has no sheet with cells.")
+        sheets[0].reset_dimensions()  # what the file declares need not be true
+        rows = list(_rows(sheets[0], limits, fspath(path)))
+        ranges = _merged_ranges(path, sheets[0])
+        n_filled = _fill_merged(rows, ranges)
+        title, n_sheets = str(sheets[0].title), len(sheets)
     notes = [f"the first of {n_sheets} sheets was read: {title!r}"] if n_sheets > 1 else []
     if n_filled:
         notes.append(
@@ -366,18 +359,15 @@ def _fill_merged(
     return n_filled
 
 
-def _check_archive(path: FilePath, limits: ReadLimits) -> None:
+def _check_archive(file: IO[bytes], limits: ReadLimits, path: FilePath) -> None:
     """Check the size of the parts of a file, and that they define no entities."""
-    try:
-        with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:
-            infos = archive.infolist()
-            packed = os.fstat(file.fileno()).st_size
-            limits.check_bytes(sum(info.file_size for info in infos), packed, fspath(path))
-            for info in infos:
-                if info.filename.lower().endswith((".xml", ".rels")):
-                    _check_part(archive, info, path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FormatError(f"{fspath(path)}: expected a spreadsheet (.xlsx): {error}") from None
+    with zipfile.ZipFile(file) as archive:
+        infos = archive.infolist()
+        packed = os.fstat(file.fileno()).st_size
+        limits.check_bytes(sum(info.file_size for info in infos), packed, fspath(path))
+        for info in infos:
+            if info.filename.lower().endswith((".xml", ".rels")):
+                _check_part(archive, info, path)
 
 
 def _check_part(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: FilePath) -> None:

@@ -7,11 +7,13 @@ from os import fspath
 from typing import Any
 
 from ramify._messages import import_extra
-from ramify.io.errors import FormatError
+from ramify.io.errors import FormatError, parsing
 from ramify.io.files import FilePath
 from ramify.io.formats import format_of
 from ramify.io.limits import ReadLimits
 from ramify.io.tables.csv_files import check_size
+
+_WANTED = "a parquet file"
 
 
 def read_parquet(
@@ -23,10 +25,8 @@ def read_parquet(
 ) -> Any:
     """Return the columns of a file; those in `kept` as Python values, so 7 stays 7."""
     pandas = import_extra("pandas", "tables")
-    pyarrow = import_extra("pyarrow", "tables")
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 (optional)
-
+    parquet = import_extra("pyarrow.parquet", "tables")
+    with parsing(path, _WANTED):
         facts = parquet.read_metadata(path)
         n_bytes = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
         limits.check_bytes(n_bytes, None, fspath(path))
@@ -46,20 +46,17 @@ def read_parquet(
             if name in table.column_names
         }
         return frame.assign(**values) if values else frame
-    except (pyarrow.ArrowException, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise FormatError(f"{fspath(path)}: expected a parquet file: {error}") from None
 
 
 def nested_columns(path: FilePath) -> list[str]:
     """Return the columns of a parquet file whose cells are lists or the like; else none."""
     if format_of(path) != "parquet":
         return []
-    import_extra("pyarrow", "tables")
-    from pyarrow import parquet, types  # noqa: PLC0415 (optional)
+    parquet = import_extra("pyarrow.parquet", "tables")
+    from pyarrow import types  # noqa: PLC0415 (optional)
 
-    schema = parquet.read_schema(path)
+    with parsing(path, _WANTED):
+        schema = parquet.read_schema(path)
     return [field.name for field in schema if types.is_nested(field.type)]
 
 
