@@ -125,10 +125,15 @@ def test_the_page_needs_nothing_from_elsewhere(results: StudyResults) -> None:
 
 
 def test_text_of_users_is_escaped(tmp_path: Path) -> None:
-    models = [{**MODELS[0], "title": "<b>&"}, MODELS[1]]
-    page = to_html(run_study(small(models=models, title="<script>"), tmp_path))
+    models = [{**MODELS[0], "title": "<b>&|`"}, MODELS[1]]
+    text = "[see](javascript:x)\n# Heading *1*"
+    found = run_study(small(models=models, title="<script>", text=text), tmp_path)
+    page, marked = to_html(found), to_markdown(found)
     assert "<b>&" not in page
     assert "<h1>&lt;script&gt;</h1>" in page
+    assert marked.startswith("# \\<script>\n")
+    assert "[see]\\(javascript:x) # Heading \\*1\\*" in marked
+    assert marked.count("<b>") == marked.count("\\<b>&\\|\\`") > 5
 
 
 def test_failures_and_unfinished_cells_are_told(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ramify.apps.studies.comparing import compare_folds, compare_overall
@@ -45,9 +46,9 @@ QUICK_NOTE = (
 def to_markdown(results: StudyResults) -> str:
     """Write the report of a study as Markdown."""
     lines = [
-        f"# {results.study['title']}",
+        _heading(results.study["title"], "#"),
         "",
-        *_paragraphs(results.study["text"]),
+        *(line for part in results.study["text"].split("\n\n") for line in _paragraphs(part)),
         *_found(results),
         *_scores(results),
         *_tests(results),
@@ -58,13 +59,13 @@ def to_markdown(results: StudyResults) -> str:
         *_failures(results),
         "## How it was run",
         "",
-        *(f"- **{name}**: {text}" for name, text in facts_of_run(results)),
+        *(_item(text, name) for name, text in facts_of_run(results)),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _paragraphs(text: str) -> list[str]:
-    return [text, ""] if text else []
+    return [_plain(text), ""] if text else []
 
 
 def _found(results: StudyResults) -> Iterator[str]:
@@ -72,10 +73,10 @@ def _found(results: StudyResults) -> Iterator[str]:
     if results.study["quick"]:
         yield from (QUICK_NOTE, "")
     lines = headlines(results) or ["No cell has a result yet."]
-    yield from (f"- {line}" for line in lines)
+    yield from map(_item, lines)
     verdicts = check_claims(results)
     for verdict in verdicts:
-        yield f"- *{verdict.outcome}*: {verdict.text} {verdict.explanation}"
+        yield _item(f"{verdict.text} {verdict.explanation}", verdict.outcome, mark="*")
     if counts := count_findings(verdicts):
         yield from ("", counts)
     yield ""
@@ -93,7 +94,7 @@ def _scores(results: StudyResults) -> Iterator[str]:
             arrow = "higher" if quantity.higher_is_better else "lower"
             for part in results.parts():
                 table = score_table(part, quantity)
-                yield from (f"### {table.title} ({arrow} is better)", "")
+                yield from (_heading(f"{table.title} ({arrow} is better)"), "")
                 yield from (*table_lines(table), "")
 
 
@@ -103,10 +104,10 @@ def _tests(results: StudyResults) -> Iterator[str]:
     quantity = results.measures[0]
     yield from ("## Tests", "", f"By {quantity.title}. {FOLDS_NOTE}", "")
     for comparison in compare_overall(results, quantity):
-        yield f"- **{comparison.group}**: {comparison.words}"
+        yield _item(comparison.words, comparison.group)
     for data in results.datasets:
         for comparison in compare_folds(results, quantity, data["name"]):
-            yield f"- **{data['title']}, {comparison.group}**: {comparison.words}"
+            yield _item(comparison.words, f"{data['title']}, {comparison.group}")
     yield ""
 
 
@@ -114,13 +115,18 @@ def _reference(results: StudyResults) -> Iterator[str]:
     overviews = reference_overviews(results)
     if not overviews:
         return
-    yield from (f"## Beside {results.study['reference_name']}", "", REFERENCE_NOTE, "")
+    yield from (
+        _heading(f"Beside {results.study['reference_name']}", "##"),
+        "",
+        REFERENCE_NOTE,
+        "",
+    )
     for table, words in overviews:
-        yield from (f"### {table.title} beside the published", "", *table_lines(table), "")
+        yield from (_heading(f"{table.title} beside the published"), "", *table_lines(table), "")
         yield from _paragraphs(words)
     yield from _paragraphs(time_words(results))
     for table in reference_details(results):
-        yield from (f"### {table.title} in detail", "", *table_lines(table), "")
+        yield from (_heading(f"{table.title} in detail"), "", *table_lines(table), "")
 
 
 def _curves(results: StudyResults) -> Iterator[str]:
@@ -128,7 +134,7 @@ def _curves(results: StudyResults) -> Iterator[str]:
     if tables:
         yield from ("## Curves", "", "Means over folds.", "")
     for table in tables:
-        yield from (f"### {table.title}", "", *table_lines(table), "")
+        yield from (_heading(table.title), "", *table_lines(table), "")
 
 
 def _costs(results: StudyResults) -> Iterator[str]:
@@ -137,18 +143,18 @@ def _costs(results: StudyResults) -> Iterator[str]:
         for quantity in results.costs:
             for part in results.parts():
                 table = score_table(part, quantity)
-                yield from (f"### {table.title}", "", *table_lines(table), "")
+                yield from (_heading(table.title), "", *table_lines(table), "")
 
 
 def _data(results: StudyResults) -> Iterator[str]:
     yield from ("## Data", "")
     if results.cells:
         yield from (*table_lines(data_table(results)), "")
-    notes = [f"- {title}: {text}" for title, text in data_notes(results)]
-    gaps = [f"- **missing** {data['title']}: {data['missing']}" for data in results.missing]
-    gaps += [f"- **left out** {line}" for line in left_out(results)]
-    if notes or gaps:
-        yield from (*notes, *gaps, "")
+    notes = [_item(f"{title}: {text}") for title, text in data_notes(results)]
+    notes += [_item(f"{one['title']}: {one['missing']}", "missing") for one in results.missing]
+    notes += [_item(line, "left out") for line in left_out(results)]
+    if notes:
+        yield from (*notes, "")
 
 
 def _failures(results: StudyResults) -> Iterator[str]:
@@ -157,18 +163,37 @@ def _failures(results: StudyResults) -> Iterator[str]:
         titles = {model["name"]: model["title"] for model in results.models}
         for cell in results.failures:
             place = f"{titles[cell['model']]} on {cell['dataset']}, fold {cell['fold'] + 1}"
-            yield f"- {place}: {cell['error'].splitlines()[0]}"
+            yield _item(f"{place}: {cell['error'].splitlines()[0]}")
         yield ""
+
+
+# Marks of Markdown and HTML that a text may have by chance: a tag, an entity, the URL of a link.
+_MARKS = re.compile(r"[\\`*<|]|&(?=#?\w+;)|(?<=])\(")
+
+
+def _plain(text: str) -> str:
+    """Return Markdown, on one line, that shows a text as it is."""
+    return _MARKS.sub(lambda mark: f"\\{mark[0]}", " ".join(text.split()))
+
+
+def _heading(text: str, mark: str = "###") -> str:
+    return f"{mark} {_plain(text)}"
+
+
+def _item(text: str, name: str = "", mark: str = "**") -> str:
+    """Return an item of a list, after a name in bold if there is one."""
+    return f"- {mark}{_plain(name)}{mark}: {_plain(text)}" if name else f"- {_plain(text)}"
 
 
 def table_lines(table: Table) -> list[str]:
     """Write a table as aligned Markdown, with the best values in bold."""
     table = table.upright()
-    rows = [[name, *(_cell(cell) for cell in cells)] for name, cells in table.rows]
-    columns = list(zip(table.header, *rows, strict=True))
+    rows = [[_plain(name), *(_cell(cell) for cell in cells)] for name, cells in table.rows]
+    header = list(map(_plain, table.header))
+    columns = list(zip(header, *rows, strict=True))
     widths = [max(3, *map(len, column)) for column in columns]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
-    return [_line(row, widths) for row in (table.header, rule, *rows)]
+    return [_line(row, widths) for row in (header, rule, *rows)]
 
 
 def _line(cells: list[str], widths: list[int]) -> str:
@@ -178,5 +203,5 @@ def _line(cells: list[str], widths: list[int]) -> str:
 
 
 def _cell(cell: TableCell) -> str:
-    text = f"**{cell.text}**" if cell.best else cell.text
+    text = f"**{_plain(cell.text)}**" if cell.best else _plain(cell.text)
     return f"{text} †" if cell.marked else text
