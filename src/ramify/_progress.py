@@ -34,7 +34,7 @@ def track(
             "verbose=True shows a progress bar, which requires rich. Run: pip install "
             "'ramify[cli]', or set verbose=False."
         ) from None
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     if note is None:
         return iter(rich_track(items, description, total=total, console=console))
     columns = (*Progress.get_default_columns(), TextColumn("{task.fields[note]}"))

@@ -373,14 +373,18 @@ def test_input_files_are_never_overwritten(animals: Path, model: Path, tmp_path:
     assert path.read_bytes() == (animals / "test.csv").read_bytes()
 
 
-def test_brackets_are_not_markup(animals: Path, tmp_path: Path) -> None:
-    for name in ("taxon[red]", "taxon[/bold]"):
+def test_brackets_and_colons_are_not_markup(animals: Path, tmp_path: Path) -> None:
+    for name in ("taxon[red]", "taxon[/bold]", "taxon:x:"):
         result = run("train", animals / "train.csv", "-t", name, "-o", tmp_path / "m")
         assert result.exit_code == 2
         assert repr(name) in result.output
-    out = tmp_path / "m[raw].ramify"
-    trained = run("train", animals / "train.csv", "-t", "taxon", "-o", out, *QUICK)
+    out = tmp_path / "m[raw]:x:.ramify"
+    data = tmp_path / "birds:x:.csv"
+    data.write_bytes((animals / "train.csv").read_bytes())
+    trained = run("train", data, "-t", "taxon", "-o", out, *QUICK)
     assert out.name in trained.output.replace("\n", "")
+    assert "birds:x:: " in trained.output
+    assert "none:x:.csv does not exist" in run("predict", out, "none:x:.csv").output
 
 
 def test_models_without_trees_raise_a_clear_error(animals: Path, tmp_path: Path) -> None:

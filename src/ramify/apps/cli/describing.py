@@ -156,7 +156,7 @@ def _print_choice(console: Any, choice: ModelChoice) -> None:
         mean, sd = trial.mean(choice.scoring), trial.sd(choice.scoring)
         chosen = "chosen" if trial.name == choice.name else ""
         table.add_row(
-            trial.name,
+            escape(trial.name),
             "" if isnan(mean) else f"{mean:.4f}",
             "" if isnan(sd) else f"{sd:.4f}",
             "" if isnan(trial.seconds) else f"{trial.seconds:.2f}",

@@ -21,7 +21,7 @@ from ramify.apps.cli.options import (
     ModelFile,
     PredictionThreshold,
 )
-from ramify.apps.cli.running import command, print_json, say, say_where
+from ramify.apps.cli.running import command, open_console, print_json, say, say_where
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ def evaluate(
     check_exists(model, data, annotations.annotations, annotations.ontology)
     check_exists(cafa.information, cafa.known, cafa.terms)
     from zipfile import is_zipfile
-
-    from rich.console import Console
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
     from ramify.apps.cli.evaluating import (
@@ -105,7 +103,7 @@ def evaluate(
     if as_json:
         print_json(evaluation_facts(summary, written, of_training=of_training))
     else:
-        print_evaluation(Console(), summary, written)
+        print_evaluation(open_console(), summary, written)
 
 
 def _check_files(

@@ -101,9 +101,7 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
             _print_error(str(text))
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
-        from rich.console import Console
-
-        Console(stderr=True).print("[bold]interrupted[/bold]")
+        open_console(stderr=True).print("[bold]interrupted[/bold]")
         raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         traceback.print_exc()
@@ -115,15 +113,21 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
 
 
 def _print_error(text: str) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
-    Console(stderr=True).print(
+    open_console(stderr=True).print(
         f"[bold red]ramify:[/bold red] {escape(as_options(text))}", highlight=False, soft_wrap=True
     )
 
 
 # ---- what commands print and write ----------------------------------------------------------
+
+
+def open_console(*, stderr: bool = False) -> Any:
+    """Return a console that prints user text with colons, such as ``a:x:b``, as it is."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, emoji=False)
 
 
 def check_output(path: Path, *inputs: Path | None) -> None:
@@ -151,18 +155,18 @@ def check_output(path: Path, *inputs: Path | None) -> None:
 
 def say(text: str, *, soft_wrap: bool = False) -> None:
     """Print a note to the error stream, apart from the results."""
-    from rich.console import Console
     from rich.markup import escape
 
-    Console(stderr=True).print(escape(as_options(text)), highlight=False, soft_wrap=soft_wrap)
+    open_console(stderr=True).print(escape(as_options(text)), highlight=False, soft_wrap=soft_wrap)
 
 
 def say_where(text: str, path: Path) -> None:
     """Print a line that ends in the name of a file."""
-    from rich.console import Console
     from rich.markup import escape
 
-    Console().print(f"{text} [bold]{escape(str(path))}[/bold]", highlight=False, soft_wrap=True)
+    open_console().print(
+        f"{text} [bold]{escape(str(path))}[/bold]", highlight=False, soft_wrap=True
+    )
 
 
 def print_json(facts: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ramify.apps.cli.options import AsJson
-from ramify.apps.cli.running import command, print_json, say
+from ramify.apps.cli.running import command, open_console, print_json, say
 from ramify.apps.studies.included import find_study, list_studies
 
 
@@ -50,8 +50,6 @@ def study(
     same command resumes the study.
     """
     find_study(name)
-    from rich.console import Console
-
     from ramify.apps.studies.reading import load_study
     from ramify.apps.studies.reports.tables import print_study, study_facts
     from ramify.apps.studies.reports.writing import write_reports
@@ -74,7 +72,7 @@ def study(
     if as_json:
         print_json(study_facts(results, written))
     else:
-        print_study(Console(), results, written)
+        print_study(open_console(), results, written)
     if not results.cells and not results.failures:
         say("None of the data sets is there, so nothing was compared.")
     if results.failures or not results.cells:

@@ -18,7 +18,7 @@ from ramify.apps.cli.options import (
     ListCommand,
     TrainingColumns,
 )
-from ramify.apps.cli.running import check_output, command, print_json, say
+from ramify.apps.cli.running import check_output, command, open_console, print_json, say
 from ramify.apps.named_estimators import (
     DEFAULT,
     MODELS,
@@ -121,8 +121,6 @@ def train(
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model is not None and model != "auto":
         check_model(model, parameters or ())
-    from rich.console import Console
-
     from ramify.apps.cli.describing import print_training, training_facts
     from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
@@ -164,7 +162,7 @@ def train(
     if as_json:
         print_json(training_facts(summary, out, left_out))
     else:
-        print_training(Console(), summary, out, left_out)
+        print_training(open_console(), summary, out, left_out)
 
 
 def _read(
