@@ -15,7 +15,7 @@ from ramify._messages import counted, shorten
 from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
 from ramify.inspection.page.performance import Performance
-from ramify.inspection.tables.facts import TableSummary
+from ramify.inspection.tables.summary import TableSummary
 from ramify.io.formats import DATA
 from ramify.io.tables.roles import as_identifiers
 from ramify.io.tables.table import Table

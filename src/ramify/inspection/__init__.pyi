@@ -6,8 +6,9 @@ from ramify.inspection.page.explorer import explore
 from ramify.inspection.rulesets.listing import LabelRule, Rule, RuleSet, rules
 from ramify.inspection.shapley import shap_values
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary, summarise
-from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, TableSummary
+from ramify.inspection.tables.facts import ColumnFacts, LabelFacts
 from ramify.inspection.tables.look import look
+from ramify.inspection.tables.summary import TableSummary
 from ramify.inspection.text import export_text
 from ramify.inspection.tree_paths import Step, TreePath
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions
-from ramify.inspection.tables.facts import TableSummary
 from ramify.inspection.tables.look import summarise_table
+from ramify.inspection.tables.summary import TableSummary
 from ramify.io.formats import format_of
 from ramify.io.tables.table import Table
 

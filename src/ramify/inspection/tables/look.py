@@ -14,8 +14,9 @@ from scipy import sparse
 from ramify._messages import import_extra
 from ramify.data.vectors import without_vectors
 from ramify.inspection.tables.columns import describe_column, find_leaks, propose_labels
-from ramify.inspection.tables.facts import ColumnFacts, TableSummary
+from ramify.inspection.tables.facts import ColumnFacts
 from ramify.inspection.tables.labels import describe_labels
+from ramify.inspection.tables.summary import TableSummary
 from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
 from ramify.io.tables.labels import LabelForm

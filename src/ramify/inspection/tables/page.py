@@ -7,7 +7,7 @@ from html import escape
 from importlib.resources import files
 
 from ramify._messages import counted
-from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, LabelLine, TableSummary
+from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, LabelLine, TableFacts
 from ramify.inspection.tables.text import findings, label_facts, summarised
 
 __all__ = ["embedded_page", "write_page"]
@@ -15,7 +15,7 @@ __all__ = ["embedded_page", "write_page"]
 _OPEN = 40  # labels below which the outline is shown in full
 
 
-def write_page(summary: TableSummary) -> str:
+def write_page(summary: TableFacts) -> str:
     """Return a self-contained page, which loads nothing and runs nothing."""
     title = summary.name or "data"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
@@ -30,7 +30,7 @@ def write_page(summary: TableSummary) -> str:
     )
 
 
-def embedded_page(summary: TableSummary) -> str:
+def embedded_page(summary: TableFacts) -> str:
     """Return the page for a notebook, which shows it in a frame of its own."""
     height = min(900, 320 + 46 * len(summary.columns))
     return (
@@ -46,7 +46,7 @@ def _style() -> str:
     return shared + folder.joinpath("tables/look.css").read_text(encoding="utf-8")
 
 
-def _content(summary: TableSummary) -> str:
+def _content(summary: TableFacts) -> str:
     head = f"<header><h1>{escape(summary.name or 'data')}</h1>"
     head += f'<p id="facts">{escape(summarised(summary))}</p></header>'
     sections = [
@@ -72,7 +72,7 @@ def _list(title: str, lines: Sequence[str], kind: str = "") -> str:
     return _section(title, f"<ul>{items}</ul>", kind)
 
 
-def _proposals(summary: TableSummary) -> str:
+def _proposals(summary: TableFacts) -> str:
     if not summary.proposals:
         return ""
     items = "".join(
@@ -195,7 +195,7 @@ def _line(line: LabelLine, n_rows: int) -> str:
     )
 
 
-def _commands(summary: TableSummary) -> str:
+def _commands(summary: TableFacts) -> str:
     blocks = _pairs((("On the command line", summary.command), ("In Python", summary.python)))
     return _section("Train with this reading", blocks) if blocks else ""
 

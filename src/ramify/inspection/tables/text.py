@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ramify._messages import counted
-from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, LabelLine, TableSummary
+from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, LabelLine, TableFacts
 
 __all__ = ["findings", "label_facts", "summarised", "write_summary"]
 
@@ -16,7 +16,7 @@ _STEPS = "▁▂▃▄▅▆▇█"
 _PLAIN = str
 
 
-def write_summary(summary: TableSummary, wording: Callable[[str], str] = _PLAIN) -> str:
+def write_summary(summary: TableFacts, wording: Callable[[str], str] = _PLAIN) -> str:
     """Return a summary as text.
 
     `wording`: applied to advice, which names arguments of Python.
@@ -40,7 +40,7 @@ def write_summary(summary: TableSummary, wording: Callable[[str], str] = _PLAIN)
     return "\n\n".join(parts) + "\n"
 
 
-def summarised(summary: TableSummary) -> str:
+def summarised(summary: TableFacts) -> str:
     """Return the size of a table in a line."""
     roles = [column.role for column in summary.columns]
     counts = [counted(summary.n_rows, "row"), counted(roles.count("feature"), "feature")]
@@ -61,7 +61,7 @@ def label_facts(labels: LabelFacts) -> str:
     )
 
 
-def findings(summary: TableSummary) -> list[str]:
+def findings(summary: TableFacts) -> list[str]:
     """Return what a user should check before training, in sentences."""
     found = list(summary.leaks)
     labels = summary.labels
