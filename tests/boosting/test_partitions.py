@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -19,9 +20,10 @@ from ramify import (
     make_hierarchical_classification,
     save,
 )
+from ramify.data.features import read_features
 from tests.support.boosting_problems import column, outputs, trees_of
 from tests.support.budget import budget
-from tests.support.partition_cases import divide, everything, fit_in_parts
+from tests.support.partition_cases import divide, everything, fit_all, fit_in_parts
 
 HIERARCHY = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
 
@@ -142,6 +144,80 @@ def test_nominal_columns_and_missing_values_of_data_frames():
     assert parts.schema_.categories == alone.schema_.categories
     assert parts.feature_names_in_.tolist() == alone.feature_names_in_.tolist()
     np.testing.assert_allclose(parts.predict_proba(X), alone.predict_proba(X), atol=1e-5)
+
+
+_DAYS = pd.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01"])
+_COLUMNS = {
+    "whole": pd.Series([1, 2, 3]),
+    "real": pd.Series([0.5, 2.0, np.nan]),
+    "flags": pd.Series([True, False, True]),
+    "missing": pd.Series([np.nan] * 3),
+    "numbers of Python": pd.Series([1, 2.5, None], dtype=object),
+    "empty": pd.Series([None] * 3, dtype=object),
+    "names": pd.Series(["x", "2", None], dtype=object),
+    "strings": pd.Series(["z", "y", None], dtype="string"),
+    "mixed": pd.Series(["x", 2, None], dtype=object),
+    "phrases": pd.Series(["one two three four five", "six five four three two", "a b c d e"]),
+    "categories": pd.Series(["x", "y", "x"]).astype("category"),
+    "other categories": pd.Series(["x", "q", None]).astype("category"),
+    "dates": pd.Series(_DAYS),
+    "dates with time zone": pd.Series(_DAYS.tz_localize("UTC")),
+    "dates of Python": pd.Series(_DAYS.date, dtype=object),
+    "vectors": pd.Series([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+}
+
+
+@budget(40)
+@given(st.lists(st.sampled_from(sorted(_COLUMNS)), min_size=2, max_size=4), st.booleans())
+def test_partitions_agree_on_what_a_column_contains(kinds, declared):
+    """They read it as `fit` reads the joined rows, or refuse it as `fit` does."""
+    frames = [pd.DataFrame({"x": _COLUMNS[kind]}) for kind in kinds]
+    with warnings.catch_warnings():  # of pandas, on joining columns without values
+        warnings.simplefilter("ignore", FutureWarning)
+        X = pd.concat(frames, ignore_index=True)
+    if X["x"].isna().all():
+        return  # either kind will do
+    y = np.array(["a", "b", "a"] * len(kinds))
+    model = boosting(max_iter=1, categorical_features=["x"] if declared else None)
+    parts = [(frame, y[:3]) for frame in frames]
+
+    found = _fitted_or_error(lambda: fit_all(model, parts))
+    expected = _fitted_or_error(lambda: model.fit(X, y))
+    if isinstance(expected, str) or expected.schema_.texts or expected.schema_.vectors:
+        assert isinstance(found, str), (kinds, found)
+        return
+    assert not isinstance(found, str), (kinds, found)
+    assert found.schema_.categories == expected.schema_.categories, kinds
+    assert found.schema_.times == expected.schema_.times, kinds
+    assert found.schema_.n_categories.tolist() == expected.schema_.n_categories.tolist(), kinds
+    cells = [read_features(found, frame, found.schema_) for frame in frames]
+    np.testing.assert_array_equal(np.vstack(cells), read_features(expected, X, expected.schema_))
+
+
+def _fitted_or_error(fit):
+    try:
+        return fit()
+    except ValueError as error:
+        return str(error)
+
+
+def test_a_column_may_have_numbers_in_one_partition_and_names_in_the_next():
+    X = pd.DataFrame({"x": pd.Series([1, 2, 3] * 10 + ["a", "b", "c"] * 10, dtype=object)})
+    y = np.where(X["x"].isin([1, "a"]), "yes", "no")
+    model = boosting()
+    parts = fit_all(model, [(X[:30].astype(int), y[:30]), (X[30:], y[30:])])
+    assert list(parts.schema_.categories[0]) == [1, 2, 3, "a", "b", "c"]
+    np.testing.assert_allclose(parts.predict_proba(X), model.fit(X, y).predict_proba(X), atol=1e-5)
+
+
+def test_a_nominal_column_may_not_have_too_many_values_in_all_partitions(monkeypatch):
+    for module in ("ramify.data.features", "ramify.boosting.partitions.describing"):
+        monkeypatch.setattr(f"{module}.MAX_CATEGORIES", 5)
+    X = pd.DataFrame({"x": ["a", "b", "c", "d", "e", "f", "g", "h"]})
+    y = np.array(["yes", "no"] * 4)
+    for n_parts in (1, 2):
+        with pytest.raises(ValueError, match="'x' of X must have at most 5 categories, got 8"):
+            fit_in_parts(boosting(), X, y, divide(8, n_parts))
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,19 @@ def take(data: Any, rows: slice) -> Any:
 def fit_in_parts(
     model: PCTGradientBoostingClassifier, X: Any, y: Any, slices: list[slice], weights: Any = None
 ) -> PCTGradientBoostingClassifier:
-    """Fit a copy of a model, with an integer random_state, to partitions."""
+    """Fit a copy of a model to some rows at a time."""
     columns = [X, y] if weights is None else [X, y, weights]
+    return fit_all(model, [tuple(take(column, rows) for column in columns) for rows in slices])
+
+
+def fit_all(
+    model: PCTGradientBoostingClassifier, parts: list[tuple[Any, ...]]
+) -> PCTGradientBoostingClassifier:
+    """Fit a copy of a model, with an integer random_state, to partitions."""
     learner = clone(model)
     learner._check_parameters()
     random = np.random.RandomState(model.random_state)
     learner._seed = int(random.randint(np.iinfo(np.int32).max))
-    parts = [tuple(take(column, rows) for column in columns) for rows in slices]
     fit_partitions(learner, LocalPartitions(parts))
     return learner
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
@@ -43,12 +44,15 @@ _UNREAD = ("Period", "Interval")  # neither numbers nor names
 _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
-def kind_of_column(column: Any) -> str:
-    """Return "number", "category", `TEXT`, `VECTOR` or one of `TIMES`: what a column contains."""
-    return kind_and_reason(column)[0]
+def kind_of_column(column: Any, counts: Sequence[int] | None = None) -> str:
+    """Return "number", "category", `TEXT`, `VECTOR` or one of `TIMES`: what a column contains.
+
+    `counts`: how often each value occurs, if a column has each once.
+    """
+    return kind_and_reason(column, counts)[0]
 
 
-def kind_and_reason(column: Any) -> tuple[str, str]:
+def kind_and_reason(column: Any, counts: Sequence[int] | None = None) -> tuple[str, str]:
     """Return what the values of a column of a data frame are, and why, in a few words."""
     kind = _declared_kind(column)
     if kind is not None:
@@ -57,7 +61,7 @@ def kind_and_reason(column: Any) -> tuple[str, str]:
     kind = kind_of_values(values, getattr(column, "name", ""), str(column.dtype).lower())
     if kind != "category":
         return kind, f"every value is a {kind}"
-    is_text, reason = tell_texts(values)
+    is_text, reason = tell_texts(values, counts)
     return (TEXT if is_text else kind), reason
 
 
@@ -79,25 +83,27 @@ def _declared_kind(column: Any) -> str | None:
     return TIMES[2] if kind == "m" or name.startswith("duration") else None
 
 
-def tell_texts(values: Iterable[Any]) -> tuple[bool, str]:
+def tell_texts(values: Iterable[Any], counts: Sequence[int] | None = None) -> tuple[bool, str]:
     """Return whether the values of a column are texts, and why, in a few words.
 
     Categories are a few names that repeat, identifiers have no words, and texts have words that
     other values share. The more words a text has, the more often it may repeat: in a table of
     sales, titles of products do. Only values are read, never the name of the column.
     """
-    known = [value for value in values if not is_missing(value)]
-    strings = [value for value in known if isinstance(value, str)]
-    distinct = list(dict.fromkeys(strings))
-    if 10 * len(strings) < 9 * len(known) or not distinct:
-        return False, f"{len(set(map(str, known))):,} distinct values"
-    share = len(distinct) / len(strings)
+    times = itertools.repeat(1) if counts is None else counts
+    known = [(value, n) for value, n in zip(values, times, strict=False) if not is_missing(value)]
+    strings = [(value, n) for value, n in known if isinstance(value, str)]
+    distinct = list(dict.fromkeys(value for value, _ in strings))
+    n_known, n_strings = (sum(n for _, n in cells) for cells in (known, strings))
+    if 10 * n_strings < 9 * n_known or not distinct:
+        return False, f"{len({str(value) for value, _ in known}):,} distinct values"
+    share = len(distinct) / n_strings
     n_words = _words_per_value(distinct)
     found = (
-        f"{len(distinct):,} of {len(strings):,} values differ, "
+        f"{len(distinct):,} of {n_strings:,} values differ, "
         f"{n_words:.1f} word{'' if f'{n_words:.1f}' == '1.0' else 's'} each on average"
     )
-    if len(strings) <= _FEW_ROWS:
+    if n_strings <= _FEW_ROWS:
         return n_words >= 5 and share > 0.5, found
     # Two words suffice where hardly a value repeats, six where a value has ten rows on average.
     is_text = (

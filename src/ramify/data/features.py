@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar, cast
@@ -26,16 +26,22 @@ from ramify.data.texts import Terms, are_texts, texts_of
 from ramify.data.vectors import length_of_vectors, vectors_of
 
 __all__ = [
+    "MAX_CATEGORIES",
     "FeatureSchema",
+    "categories_of",
+    "chosen_columns",
+    "columns_of",
     "given_features",
+    "learn_columns",
     "make_dataset",
     "read_features",
     "read_training_features",
 ]
 
 
-# A column with more distinct values than this is an identifier rather than a nominal feature.
-_MAX_CATEGORIES = 2**16
+MAX_CATEGORIES = 2**16
+"""A column with more distinct values than this is an identifier rather than a nominal feature."""
+
 _POLARS = ("Int", "UInt", "Float", "Boolean")  # numeric types of polars
 _MIN_SHARED_CELLS = 1_000_000  # cells of X below which threads are not worth starting
 TEXT_FORMS = ("presence", "weights", "passed")
@@ -68,7 +74,7 @@ class FeatureSchema:
     vectors: dict[int, int] = field(default_factory=dict, metadata={"saved_if_any": True})
 
     _saved_schema: ClassVar[Schema] = {
-        "n_categories": Array(("n_variables",), "i4", low=0, high=_MAX_CATEGORIES),
+        "n_categories": Array(("n_variables",), "i4", low=0, high=MAX_CATEGORIES),
         "categories": MapOf(Whole(0, "n_features"), TupleOf(Anything())),
         "times": MapOf(Whole(0, "n_features"), Text(TIMES)),
         "texts": MapOf(Whole(0, "n_features"), Part(Terms)),
@@ -183,15 +189,14 @@ def read_training_features(
     if are_texts(X):
         return _learn_texts(estimator, X, categorical_features, form)
     if is_frame(X):
-        check_column_names(X.columns, "X")
-        chosen = _chosen_columns(categorical_features, list(X.columns), len(X.columns))
-        schema = _learn_columns(X, _kinds_of(X, chosen), clus_order, form)
+        chosen = chosen_columns(categorical_features, list(X.columns), len(X.columns))
+        schema = learn_columns(columns_of(X), chosen, clus_order=clus_order, form=form)
         coded = _read_frame(estimator, X, schema, reset=True)
         _check_any_variable(schema, form)
         return coded, schema
     kind = _times_of_array(X)
     X = _read_array(estimator, X, reset=True)
-    chosen = _chosen_columns(categorical_features, None, X.shape[1])
+    chosen = chosen_columns(categorical_features, None, X.shape[1])
     n_categories = np.zeros(X.shape[1], dtype=np.int32)
     nominal = np.array(sorted(chosen), dtype=np.intp)
     for start in range(0, len(nominal), _COLUMNS_AT_ONCE):
@@ -220,20 +225,36 @@ def _learn_texts(
     return terms.weigh(texts).tocsc(), schema
 
 
-def _learn_columns(X: Any, kinds: dict[int, str], clus_order: bool, form: str) -> FeatureSchema:
-    """Return how the columns of a data frame become variables."""
+def columns_of(X: Any) -> dict[Any, Any]:
+    """Return the columns of a data frame by name."""
+    check_column_names(X.columns, "X")
+    return {name: X[name] for name in X.columns}
+
+
+def learn_columns(
+    columns: Mapping[Any, Any],
+    chosen: Collection[int],
+    *,
+    clus_order: bool = False,
+    form: str = "presence",
+) -> FeatureSchema:
+    """Return how the columns of a data frame become variables.
+
+    `chosen`: columns that are nominal, whatever they contain.
+    """
+    kinds = _kinds_of(columns, chosen)
     categories, texts, vectors = {}, {}, {}
     sizes: list[list[int]] = []  # the number of categories of each variable of each column
-    for j, name in enumerate(X.columns):
+    for j, (name, column) in enumerate(columns.items()):
         sizes.append([0])
         if kinds.get(j) == "category":
-            categories[j] = _categories_of(X[name], clus_order)
+            categories[j] = categories_of(column, clus_order)
             sizes[j] = [max(1, len(categories[j]))]
         elif kinds.get(j) == TEXT:
-            texts[j] = _learn_terms(texts_of(X[name], name), form)
+            texts[j] = _learn_terms(texts_of(column, name), form)
             sizes[j] = [0] * len(texts[j])
         elif kinds.get(j) == VECTOR:
-            vectors[j] = 0 if form == "passed" else length_of_vectors(X[name], name)
+            vectors[j] = 0 if form == "passed" else length_of_vectors(column, name)
             sizes[j] = [0] * vectors[j]
     n_categories = np.fromiter(chain.from_iterable(sizes), np.int32)
     times = {j: kind for j, kind in kinds.items() if kind in TIMES}
@@ -393,14 +414,14 @@ def _plain_cell(cell: Any, column: int) -> Any:
     return float(seconds_of(np.array([cell], dtype=object), column)[0]) if is_time else cell
 
 
-def _kinds_of(X: Any, chosen: set[int]) -> dict[int, str]:
+def _kinds_of(columns: Mapping[Any, Any], chosen: Collection[int]) -> dict[int, str]:
     """Return the kind of every column whose values are not plain numbers."""
     kinds = {}
-    for j, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+    for j, column in enumerate(columns.values()):
         if j in chosen:
             kinds[j] = "category"
-        elif not _is_plain(dtype):
-            kinds[j] = kind_of_column(X[name])
+        elif not _is_plain(column.dtype):
+            kinds[j] = kind_of_column(column)
     return kinds
 
 
@@ -410,7 +431,7 @@ def _is_plain(dtype: Any) -> bool:
     return kind in ("b", "i", "u", "f") or (kind is None and str(dtype).startswith(_POLARS))
 
 
-def _categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
+def categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
     """Return the categories of a column in the order of their codes."""
     declared = getattr(column.dtype, "categories", None)
     # A Categorical of polars declares the categories of all columns of the process.
@@ -418,11 +439,17 @@ def _categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
         declared = []
     categories = list(declared)
     if not categories:
-        seen = {value for value in column.to_list() if not is_missing(value)}
+        try:
+            seen = {value for value in column.to_list() if not is_missing(value)}
+        except TypeError as error:
+            raise ValueError(
+                f"column {getattr(column, 'name', '')!r} of X is in categorical_features and must "
+                f"contain strings or numbers, got an {error}. Remove it from categorical_features."
+            ) from None
         categories = sorted(seen, key=lambda value: (str(type(value)), value))
-    if len(categories) > _MAX_CATEGORIES:
+    if len(categories) > MAX_CATEGORIES:
         raise ValueError(
-            f"column {getattr(column, 'name', '')!r} of X must have at most {_MAX_CATEGORIES} "
+            f"column {getattr(column, 'name', '')!r} of X must have at most {MAX_CATEGORIES} "
             f"categories, got {len(categories)}. Drop identifiers, or convert numbers with "
             "astype(float)."
         )
@@ -507,7 +534,7 @@ def _codes(column: Any, categories: tuple[Any, ...]) -> NDArray[np.float64]:
     )
 
 
-def _chosen_columns(
+def chosen_columns(
     categorical_features: Any, names: Sequence[Any] | None, n_features: int
 ) -> set[int]:
     """Return the indices of the columns listed in `categorical_features`."""
@@ -550,11 +577,11 @@ def _count_codes(X: Any, columns: NDArray[np.intp]) -> NDArray[np.int32]:
     part = cast("Any", X)[:, columns]
     codes = np.asarray(dense(part), dtype=np.float64)
     filled = np.where(np.isnan(codes), 0.0, codes)
-    bad = np.argwhere((filled < 0) | (filled != np.floor(filled)) | (filled >= _MAX_CATEGORIES))
+    bad = np.argwhere((filled < 0) | (filled != np.floor(filled)) | (filled >= MAX_CATEGORIES))
     if len(bad):
         row, k = bad[0]
         raise ValueError(
             f"column {columns[k]} of X is in categorical_features and must contain integer codes "
-            f"from 0 to {_MAX_CATEGORIES - 1}, got {codes[row, k]}. Use NaN for missing values."
+            f"from 0 to {MAX_CATEGORIES - 1}, got {codes[row, k]}. Use NaN for missing values."
         )
     return np.asarray(filled.max(axis=0, initial=0.0) + 1, dtype=np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,11 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
-from ramify._messages import shorten
+from ramify._messages import import_extra, shorten
 from ramify._validation import check_same_length, check_sample_weight
-from ramify.data.features import FeatureSchema, read_training_features
-from ramify.data.frames import names_of
+from ramify.data.columns import TEXT, VECTOR, kind_of_column
+from ramify.data.features import (
+    MAX_CATEGORIES,
+    FeatureSchema,
+    categories_of,
+    chosen_columns,
+    columns_of,
+    learn_columns,
+    read_training_features,
+)
+from ramify.data.frames import in_memory, is_frame, names_of
 from ramify.labels.encoding import LabelFormat, read_labels
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
@@ -109,6 +119,35 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Values:
+    """What the values of a column are, for a decision about all partitions together."""
+
+    # A column: the distinct values that are not missing, in order of appearance; only the first
+    # of numbers, dates and times, unless partitions differ.
+    distinct: Any
+    counts: NDArray[np.int64]  # how often each occurs
+    is_whole: bool  # whether all are there
+
+    @classmethod
+    def of(cls, column: Any, *, is_nominal: bool, is_whole: bool) -> Values:
+        """Return the values of a column; with `is_whole`, also those of numbers."""
+        kind = "category" if is_nominal else kind_of_column(column)
+        if kind == VECTOR:
+            raise _wide([column.name])
+        if kind not in ("category", TEXT) and not is_whole:
+            first = column[column.notna()].iloc[:1]
+            return cls(first, np.ones(len(first), dtype=np.int64), is_whole=False)
+        if kind == "category":
+            categories_of(column, clus_order=False)  # which may raise an error
+        pandas = import_extra("pandas", "tables")
+        codes, distinct = pandas.factorize(column)
+        if len(distinct) > MAX_CATEGORIES:
+            raise _wide([column.name])
+        values = pandas.Series(distinct, name=column.name)
+        return cls(values, np.bincount(codes[codes >= 0], minlength=len(values)), is_whole=True)
+
+
+@dataclass(frozen=True)
 class Description:
     """What must be known about a partition before all are read in the same way."""
 
@@ -117,29 +156,46 @@ class Description:
     has_weights: bool = False  # whether a weight differs from 1
     # The fitted attributes that describe the columns of X.
     names: dict[str, Any] = field(default_factory=dict)
-    # The nominal columns of X; None for partitions without rows.
+    # The columns of X: of an array, and of a data frame by name.
     schema: FeatureSchema | None = None
+    columns: dict[Any, Values] | None = None
     format: LabelFormat | None = None  # the format of y; None if it follows from `classes`
     # The distinct values of y, if there is no hierarchy and y has one value per row.
     classes: NDArray[Any] | None = None
     target_names: tuple[str, ...] = ()  # the names of y
 
 
-def describe_partition(part: Part, estimator: Any) -> Description:
-    """Describe one partition."""
+def _wide(names: Iterable[Any]) -> ValueError:
+    return ValueError(
+        "X must have columns of numbers, categories or dates if it is a dask collection, got "
+        f"texts or vectors in {shorten(names)}. Drop them, or pass X in the memory of one machine."
+    )
+
+
+def describe_partition(part: Part, estimator: Any, whole: Collection[Any] = ()) -> Description:
+    """Describe one partition.
+
+    `whole`: columns of a data frame whose values must all be known.
+    """
     estimator = copy(estimator)  # a worker has one for all of its partitions
     n_rows = count_rows(part.X)
     check_same_length(n_rows, count_rows(part.y))
     if n_rows == 0:
         return Description(0)
-    X, schema = read_training_features(estimator, part.X, estimator.categorical_features)
-    if schema.texts or schema.vectors:
-        names = getattr(estimator, "feature_names_in_", [0])
-        wide = shorten(names[j] for j in (*schema.texts, *schema.vectors))
-        raise ValueError(
-            "X must have columns of numbers, categories or dates if it is a dask collection, got "
-            f"texts or vectors in {wide}. Drop them, or pass X in the memory of one machine."
-        )
+    schema = columns = None
+    X = in_memory(part.X, "X")
+    if is_frame(X):
+        given = columns_of(X)
+        chosen = chosen_columns(estimator.categorical_features, list(given), len(given))
+        columns = {
+            name: Values.of(column, is_nominal=j in chosen, is_whole=name in whole)
+            for j, (name, column) in enumerate(given.items())
+        }
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+    else:
+        X, schema = read_training_features(estimator, X, estimator.categorical_features)
+        if schema.texts:
+            raise _wide([0])
     weights = read_weights(part, X.shape[0])
     kept = weights[weights > 0]
     y_format, classes = _describe_labels(part.y, estimator.hierarchy)
@@ -153,6 +209,7 @@ def describe_partition(part: Part, estimator: Any) -> Description:
             if hasattr(estimator, name)
         },
         schema,
+        columns,
         y_format,
         classes,
         names_of(part.y),
@@ -230,7 +287,7 @@ def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> R
     `estimator`: provides the parameters; receives the attributes that describe the columns of
     X.
     """
-    filled = [one for one in descriptions if one.schema is not None]
+    filled = _filled(descriptions)
     if not filled:
         raise ValueError("X has 0 rows. Pass at least one row.")
     _check_same_columns(filled)
@@ -248,7 +305,7 @@ def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> R
     y_format = _merge_formats(filled)
     return Reading(
         estimator,
-        _merge_schemas([one.schema for one in filled if one.schema is not None]),
+        _merge_schemas(estimator, filled),
         estimator.hierarchy or y_format.hierarchy,
         y_format,
         filled[0].target_names,
@@ -274,38 +331,80 @@ def exponent_of(number: float) -> int:
 
 def _check_same_columns(filled: Sequence[Description]) -> None:
     first = filled[0].names
+    columns = list(filled[0].columns or ())
     for one in filled[1:]:
         same = one.names.keys() == first.keys() and all(
             np.array_equal(one.names[name], first[name]) for name in first
         )
-        if not same:
+        if not same or list(one.columns or ()) != columns:
             raise ValueError(
                 "X must have the same columns in all partitions, got "
                 f"{one.names} and {first}. Give the partitions the same columns."
             )
 
 
-def _merge_schemas(schemas: Sequence[FeatureSchema]) -> FeatureSchema:
-    """Return a schema with the categories of all partitions."""
+def _merge_schemas(estimator: Any, filled: Sequence[Description]) -> FeatureSchema:
+    """Return the schema that the rows of all partitions have together."""
+    schemas = [one.schema for one in filled if one.schema is not None]
+    if not schemas:
+        columns, nominal = _join_columns(estimator, filled)
+        return learn_columns({name: values.distinct for name, values in columns.items()}, nominal)
+    for one in schemas[1:]:
+        if one.times != schemas[0].times:
+            kinds = [*one.times.values(), *schemas[0].times.values()]
+            raise ValueError(
+                "X must have the same data type in all partitions, got a "
+                f"{' and a '.join(sorted(set(kinds)))} in some of them only. Convert it."
+            )
     n_categories = np.max([schema.n_categories for schema in schemas], axis=0)
-    times: dict[int, str] = {}
-    for schema in schemas:
-        for column, kind in schema.times.items():
-            if times.setdefault(column, kind) != kind:
-                raise ValueError(
-                    f"column {column} of X must have the same type in all partitions, got a "
-                    f"{kind} and a {times[column]}. Convert it."
-                )
-    categories: dict[int, tuple[Any, ...]] = {}
-    for column in sorted({column for schema in schemas for column in schema.categories}):
-        found = [schema.categories.get(column, ()) for schema in schemas]
-        merged = found[0]
-        if any(one != merged for one in found):  # not declared: sorted, as in one partition
-            values = {value for one in found for value in one}
-            merged = tuple(sorted(values, key=lambda value: (str(type(value)), value)))
-        categories[column] = merged
-        n_categories[column] = max(1, len(merged))
-    return FeatureSchema(n_categories.astype(np.int32), categories, times)
+    return FeatureSchema(n_categories.astype(np.int32), {}, schemas[0].times)
+
+
+def _join_columns(
+    estimator: Any, filled: Sequence[Description]
+) -> tuple[dict[Any, Values], set[int]]:
+    """Return the columns of all partitions together, and which of them are nominal."""
+    found = [one.columns for one in filled if one.columns is not None]
+    columns = {name: _join([one[name] for one in found]) for name in found[0]}
+    nominal = chosen_columns(estimator.categorical_features, list(columns), len(columns))
+    for j, (name, values) in enumerate(columns.items()):
+        if j in nominal:
+            continue
+        kind = kind_of_column(values.distinct, values.counts.tolist())
+        if kind == TEXT:
+            raise _wide([name])
+        if kind == "category":
+            nominal.add(j)
+    return columns, nominal
+
+
+def columns_to_complete(estimator: Any, descriptions: Sequence[Description]) -> list[Any]:
+    """Return the nominal columns that are numbers or times in a partition.
+
+    The partitions must then be described once more, with all values of these columns.
+    """
+    filled = _filled(descriptions)
+    if not filled or filled[0].columns is None:
+        return []
+    _check_same_columns(filled)
+    columns, nominal = _join_columns(estimator, filled)
+    names = list(columns)
+    return [names[j] for j in sorted(nominal) if not columns[names[j]].is_whole]
+
+
+def _filled(descriptions: Sequence[Description]) -> list[Description]:
+    return [one for one in descriptions if one.schema is not None or one.columns is not None]
+
+
+def _join(parts: Sequence[Values]) -> Values:
+    """Join the values of a column in all partitions, as if the rows had been joined."""
+    known = [part for part in parts if len(part.counts)] or parts[:1]
+    distinct = known[0].distinct
+    if len(known) > 1:
+        concat = import_extra("pandas", "tables").concat
+        distinct = concat([part.distinct for part in known], ignore_index=True)
+    counts = np.concatenate([part.counts for part in known])
+    return Values(distinct, counts, all(part.is_whole for part in known))
 
 
 def _merge_formats(filled: Sequence[Description]) -> LabelFormat:

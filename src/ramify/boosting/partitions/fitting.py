@@ -25,6 +25,7 @@ from ramify.boosting.partitions.counting import (
 from ramify.boosting.partitions.describing import (
     Reading,
     ValueCounts,
+    columns_to_complete,
     describe_partition,
     exponent_of,
     merge_descriptions,
@@ -75,6 +76,9 @@ def fit_partitions(model: Any, partitions: Partitions) -> None:
     _check_supported(model)
     reader = copy(model)
     descriptions = partitions.map(describe_partition, model)
+    incomplete = columns_to_complete(model, descriptions)
+    if incomplete:
+        descriptions = partitions.map(describe_partition, model, incomplete)
     reading = merge_descriptions(reader, descriptions)
     reading = _choose_loss(model, partitions, reading)
     if model._holds_out(reading.n_rows):
