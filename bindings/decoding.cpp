@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "decoding/best_sets.hpp"
+#include "decoding/climbing.hpp"
 #include "decoding/decode.hpp"
 #include "init.hpp"
 #include "label_rows.hpp"
@@ -135,6 +136,16 @@ Owned<std::int32_t> best_path_ends(const Scores& rows, const LabelRows& parents,
     return to_numpy(std::move(chosen));
 }
 
+std::pair<Owned<std::int64_t>, Owned<double>> climbed(const Scores& rows, const LabelRows& parents,
+                                                      const Vector<std::uint8_t>& ends) {
+    const auto edges = ordered_parents(parents, rows);
+    require(ends.size() == parents.n_labels(), "ends must have a number per label");
+    StopSignal signal(interrupted_by(nullptr));
+    auto found =
+        stoppable([&] { return climb({rows.data(), rows.size()}, edges, view(ends), signal); });
+    return {to_numpy(std::move(found.labels)), to_numpy(std::move(found.values))};
+}
+
 }  // namespace
 
 void init_decoding(nb::module_& m) {
@@ -151,6 +162,9 @@ void init_decoding(nb::module_& m) {
           "indices).");
     m.def("best_ends", &best_path_ends, nb::arg("rows"), nb::arg("parents"), nb::arg("ends"),
           nb::arg("n_threads"), "The last labels of the paths with the best expected figures.");
+    m.def("climb", &climbed, nb::arg("rows"), nb::arg("parents"), nb::arg("ends"),
+          "The labels from the most probable end of each path up to the top, as many as there are "
+          "levels, -1 after the top; and the largest scores so far.");
 }
 
 }  // namespace ramify::bindings

@@ -60,6 +60,10 @@ def parents_of(hierarchy: Hierarchy) -> list[list[int]]:
     return [hierarchy.indices(hierarchy.parents(label)).tolist() for label in hierarchy.labels]
 
 
+def children_of(hierarchy: Hierarchy) -> list[list[int]]:
+    return [hierarchy.indices(hierarchy.children(label)).tolist() for label in hierarchy.labels]
+
+
 @given(st.integers(0, 60), shares, st.none() | shares)
 def test_as_many_errors_are_tolerated_as_the_bound_allows(
     n: int, share: Fraction, confidence: Fraction | None
@@ -76,16 +80,22 @@ def test_losses_between_0_and_1_are_never_judged_more_kindly_than_errors(
     assert tolerated(n, float(share), float(confidence), is_binary=False) <= exact + 1
 
 
-@given(scored_rows(), st.sampled_from([-1.0, 0.0, 0.25, 0.3, 0.5, 0.75, 1.0, np.inf]))
+@given(
+    scored_rows(),
+    st.lists(st.booleans(), min_size=9, max_size=9),
+    st.sampled_from([-1.0, 0.0, 0.25, 0.3, 0.5, 0.75, 1.0, np.inf]),
+)
 def test_answers_and_their_errors_are_those_of_climbing_step_by_step(
-    rows: tuple[Hierarchy, np.ndarray, Any], threshold: float
+    rows: tuple[Hierarchy, np.ndarray, Any], may_end: list[bool], threshold: float
 ) -> None:
     hierarchy, scores, Y = rows
-    ends = np.array([hierarchy.n_labels - 1 - k % 3 for k in range(len(scores))])
-    chains = climb(scores, ends, hierarchy)
+    candidates = np.array(may_end[: hierarchy.n_labels])
+    candidates[-1] |= not candidates.any()
+    chains = climb(scores, candidates, hierarchy)
     critical = critical_scores(chains, Y)
     answers = chains.answers(threshold)
-    for k, (row, end) in enumerate(zip(scores, ends, strict=True)):
+    for k, row in enumerate(scores):
+        end = reference.likeliest_end(row, candidates, children_of(hierarchy))
         expected = reference.climb(row, end, parents_of(hierarchy), threshold)
         assert answers[k] == (-1 if expected is None else expected)
         is_wrong = expected is not None and Y[k, expected] == 0

@@ -21,6 +21,12 @@ def most_errors(n: int, share: Fraction, confidence: Fraction | None) -> int:
     return found
 
 
+def likeliest_end(scores: Any, candidates: Any, children: list[list[int]]) -> int:
+    """Return the first candidate at which a path ends most probably."""
+    found = [k for k in range(len(scores)) if candidates[k]]
+    return max(found, key=lambda k: (max(0, scores[k] - sum(scores[children[k]])), -k))
+
+
 def climb(scores: Any, end: int, parents: list[list[int]], threshold: float) -> int | None:
     """Climb from a label to the likeliest parents until a score reaches the threshold."""
     label: int | None = end

@@ -257,7 +257,7 @@ class HierarchicalClassifier(
         """Raise an error if the classifier is not fitted."""
         # `fit` is all or nothing, so checking one attribute is enough. scikit-learn lists all of
         # them.
-        if not hasattr(self, "schema_"):
+        if not hasattr(self, "format_"):
             check_is_fitted(self)
 
     @abstractmethod

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
+from ramify import _core
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
@@ -152,7 +153,7 @@ def lowest_safe(events: Events, most: ArrayLike) -> NDArray[np.float64]:
 class Chains:
     """The labels from the end of each row's path up to the top, and their scores."""
 
-    labels: NDArray[np.intp]  # of shape (n, longest chain); -1 after the top
+    labels: NDArray[np.int64]  # of shape (n, levels); -1 after the top
     scores: NDArray[np.float64]  # never decreasing upwards; infinity after the top
 
     @property
@@ -169,32 +170,18 @@ class Chains:
         return np.where(reached[rows, at], self.labels[rows, at], -1)
 
 
-def climb(scores: NDArray[np.float64], ends: NDArray[Any], hierarchy: Hierarchy) -> Chains:
-    """Return the chain from the end of each row's path to the top, by the likeliest parents."""
-    parents = _padded_parents(hierarchy)
-    here = np.asarray(ends, dtype=np.intp)
-    rows = np.arange(len(here))
-    labels = [here]
-    while True:
-        options = parents[here]
-        values = np.where(options >= 0, scores[rows[:, None], options], -np.inf)
-        up = options[rows, values.argmax(axis=1)]
-        here = np.where(here >= 0, up, -1)
-        if (here < 0).all():
-            break
-        labels.append(here)
-    chain = np.stack(labels, axis=1)
-    found = np.where(chain >= 0, scores[rows[:, None], chain], np.inf)
-    return Chains(chain, np.maximum.accumulate(found, axis=1))
+def climb(
+    scores: NDArray[np.float64], candidates: NDArray[np.bool_], hierarchy: Hierarchy
+) -> Chains:
+    """Return the chain from the most probable end of each row to the top, by likeliest parents.
 
-
-def _padded_parents(hierarchy: Hierarchy) -> NDArray[np.intp]:
-    """Return the parents of every label, of shape (n_labels, most parents), with -1 after them."""
-    indptr, indices = hierarchy.parent_rows
-    counts = np.diff(indptr)
-    padded = np.full((hierarchy.n_labels, max(1, int(counts.max(initial=0)))), -1, dtype=np.intp)
-    padded[np.arange(padded.shape[1]) < counts[:, None]] = indices
-    return padded
+    `candidates`: the labels at which paths end. The probability of ending at a label is its score
+    minus those of its children, but at least 0.
+    """
+    rows = np.ascontiguousarray(scores, dtype=np.float64)
+    labels, values = _core.climb(rows, hierarchy._parents, candidates.view(np.uint8))
+    shape = (len(rows), hierarchy.depth)
+    return Chains(labels.reshape(shape), values.reshape(shape))
 
 
 def critical_scores(chains: Chains, Y: Any) -> NDArray[np.float64]:

@@ -101,7 +101,7 @@ def apply_threshold(
         return _apply_to_sparse(scores, check_threshold(threshold, hierarchy), hierarchy)
     values = check_scores(scores, hierarchy)
     chosen = values >= check_threshold(threshold, hierarchy)
-    rows = _to_sparse(chosen)
+    rows = chosen_labels(chosen)
     is_coherent = _core.first_incoherent_row(values, hierarchy._parents) < 0
     if not is_coherent and hierarchy.close(rows).nnz > rows.nnz:
         raise incoherent_error(values, hierarchy)
@@ -130,11 +130,14 @@ def _apply_to_sparse(
     return rows
 
 
-def _to_sparse(chosen: NDArray[np.bool_]) -> sparse.csr_array[np.int32]:
+def chosen_labels(chosen: NDArray[np.bool_]) -> sparse.csr_array[np.int32]:
     """Convert an indicator matrix; for few rows, this is faster than scipy's conversion."""
     labels = np.nonzero(chosen)[1]
-    starts = np.zeros(len(chosen) + 1, dtype=np.int64)
+    # scipy would look through wider numbers to see whether they fit into 32 bits.
+    kind = np.int32 if len(labels) <= np.iinfo(np.int32).max else np.int64
+    starts = np.zeros(len(chosen) + 1, dtype=kind)
     np.cumsum(np.count_nonzero(chosen, axis=1), out=starts[1:])
+    labels = labels.astype(kind)
     ones = np.ones(len(labels), dtype=np.int32)
     return sparse.csr_array((ones, labels, starts), shape=chosen.shape)
 

@@ -89,6 +89,20 @@ class LabelFormat(ABC):
         matrix = check_label_matrix(Y, self.hierarchy.labels)
         return _core.most_specific(as_label_rows(matrix), self.hierarchy._parents)
 
+
+class SingleLabelFormat(LabelFormat):
+    """One most specific label per row."""
+
+    single_label: ClassVar[bool] = True
+
+    def write(self, Y: Any) -> NDArray[Any]:
+        """Convert a label matrix to the format of y."""
+        return self.write_ends(self._one_label(Y))
+
+    @abstractmethod
+    def write_ends(self, ends: NDArray[Any]) -> NDArray[Any]:
+        """Convert the most specific label of every row, as a position, to the format of y."""
+
     def _one_label(self, Y: Any) -> NDArray[np.int32]:
         """Return the one most specific label of every row."""
         indptr, indices = self._most_specific(Y)
@@ -121,7 +135,7 @@ class IndicatorFormat(LabelFormat):
         given = check_label_matrix(Y, self.hierarchy.labels)
         if self.container == "dense":
             return given.toarray().astype(self.dtype)
-        matrix = given.astype(self.dtype)
+        matrix = given.astype(self.dtype, copy=False)
         return sparse.csr_matrix(matrix) if self.container == "csr_matrix" else matrix
 
 
@@ -149,17 +163,16 @@ class LabelSetFormat(LabelFormat):
 
 
 @dataclass(frozen=True)
-class OneLabelFormat(LabelFormat):
+class OneLabelFormat(SingleLabelFormat):
     """One label per row: classes as in scikit-learn, or paths."""
 
     dtype: str
-    single_label: ClassVar[bool] = True
 
     _saved_schema: ClassVar[Schema] = {"dtype": TypeName("biufUO")}
 
-    def write(self, Y: Any) -> NDArray[Any]:
+    def write_ends(self, ends: NDArray[Any]) -> NDArray[Any]:
         """Return the label of every row, with the dtype of y."""
-        return self.classes[self._one_label(Y)]
+        return np.asarray(self.classes[ends])
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -182,21 +195,20 @@ class JoinedFormat(LabelFormat):
 
 
 @dataclass(frozen=True)
-class LevelFormat(LabelFormat):
+class LevelFormat(SingleLabelFormat):
     """One path per row, one column per level; shorter paths are padded with ""."""
 
     dtype: str
     n_levels: int
-    single_label: ClassVar[bool] = True
 
     _saved_schema: ClassVar[Schema] = {"dtype": TypeName("UO"), "n_levels": Whole(1, 1000)}
 
-    def write(self, Y: Any) -> NDArray[Any]:
+    def write_ends(self, ends: NDArray[Any]) -> NDArray[Any]:
         """Return the path of every row, one name per column."""
         width = max(self.n_levels, self.hierarchy.depth)
         padded = [path + ("",) * (width - len(path)) for path in names_by_level(self.hierarchy)]
         table = np.array(padded, dtype=self.dtype)
-        return table[self._one_label(Y)]
+        return np.asarray(table[ends])
 
 
 @dataclass(frozen=True)

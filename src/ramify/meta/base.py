@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import _num_samples
 
+from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier, kinds_fit
 from ramify._base.foreign import Question, check_takes_weights, copy_input_tags
 from ramify._savable import set_fitted
@@ -25,6 +26,7 @@ from ramify._validation import (
 )
 from ramify.data.frames import in_memory
 from ramify.decision import make_coherent
+from ramify.decision.coherence import check_scores
 from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
 from ramify.labels.hierarchy import Hierarchy
 
@@ -100,11 +102,14 @@ class WrappingClassifier(HierarchicalClassifier):
         return self._coherent(label_scores(self.estimator_, X, self.format_))
 
     def _read_rows(self, X: Any) -> tuple[Any, Any]:
-        check_is_fitted(self)
+        self._check_fitted()
         return X, X
 
     def _coherent(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return make_coherent(scores, self.hierarchy_, self.coherence)
+        values = check_scores(scores, self.hierarchy_)
+        if _core.first_incoherent_row(values, self.hierarchy_._parents) < 0:
+            return values
+        return make_coherent(values, self.hierarchy_, self.coherence)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         set_fitted(self, state)
@@ -231,7 +236,8 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
     Returns: probabilities; coherent only if those of the classifier are.
     """
     n_labels = format.hierarchy.n_labels
-    if _hierarchies(model):
+    # Reading the parameters takes longer than predicting a row.
+    if isinstance(model, HierarchicalClassifier) or _hierarchies(model):
         scores = np.asarray(model.predict_proba(X), dtype=np.float64)
     else:
         question = _question(format)

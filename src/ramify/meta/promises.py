@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify import _core
 from ramify._messages import shorten
 from ramify._savable import savable
 from ramify._schema import Array, Maybe, Number, Schema, Whole
-from ramify.data.rows import as_label_rows
 from ramify.decision.guarantees import (
     Chains,
     Cover,
@@ -30,7 +28,6 @@ from ramify.decision.guarantees import (
     set_scores,
     tolerated,
 )
-from ramify.decision.paths import most_probable_path
 from ramify.labels.hierarchy import Hierarchy
 
 STORED = np.arange(1, 51) / 100
@@ -113,7 +110,7 @@ class PathPromise:
         per_branch: bool,
     ) -> PathPromise:
         """Find out at which thresholds each calibration row goes wrong."""
-        chains = chains_of(rows.scores, hierarchy, candidates)
+        chains = climb(rows.scores, candidates, hierarchy)
         cover = Cover(hierarchy)
         ends = set_scores(rows.scores, candidates, hierarchy)
         truth = [set(rows.Y.indices[a:b].tolist()) for a, b in pairwise(rows.Y.indptr)]
@@ -184,15 +181,6 @@ def level_scores(chains: Chains, hierarchy: Hierarchy) -> NDArray[np.float64]:
         for level in range(1, hierarchy.depth + 1)
     ]
     return np.stack(found, axis=1)
-
-
-def chains_of(
-    scores: NDArray[np.float64], hierarchy: Hierarchy, candidates: NDArray[np.bool_]
-) -> Chains:
-    """Return the chain of labels that each row climbs."""
-    paths = most_probable_path(scores, hierarchy, candidates)
-    _, ends = _core.most_specific(as_label_rows(paths), hierarchy._parents)
-    return climb(scores, ends, hierarchy)
 
 
 @savable

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
@@ -20,10 +19,11 @@ from ramify._validation import Label, check_choice, check_folds, check_number, h
 from ramify.data.rows import as_label_rows
 from ramify.decision.best_sets import DECISIONS
 from ramify.decision.goals import label_costs
-from ramify.decision.guarantees import Chains, Cover, set_scores
+from ramify.decision.guarantees import Chains, Cover, climb, set_scores
 from ramify.decision.paths import find_ends
-from ramify.decision.thresholds import apply_threshold, check_threshold
+from ramify.decision.thresholds import apply_threshold, check_threshold, chosen_labels
 from ramify.labels.encoding import EncodedLabels
+from ramify.labels.formats import SingleLabelFormat
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 from ramify.meta.promises import (
@@ -31,7 +31,6 @@ from ramify.meta.promises import (
     CalibrationRows,
     PathPromise,
     SetPromise,
-    chains_of,
     level_scores,
     root_of_each,
 )
@@ -71,11 +70,12 @@ class ShiftTest:
 class SelectiveClassifier(WrappingClassifier):
     """Answer as specifically as a promised share of errors allows.
 
-    If each row has one label or path, a row's most probable path is climbed from its end until a
-    label is probable enough. How probable is chosen on rows that the estimator was not fitted on,
-    so that at most a share `max_error` of the answers is wrong. An answer is right if it is the
-    true label or one of its ancestors: "beetle" is a right answer for any beetle. Where even the
-    top level is too uncertain, the answer is empty; an empty answer is not wrong.
+    If each row has one label or path, the hierarchy is climbed from the most probable end of a
+    row's path until a label is probable enough. How probable is chosen on rows that the estimator
+    was not fitted on, so that at most a share `max_error` of the answers is wrong. An answer is
+    right if it is the true label or one of its ancestors: "beetle" is a right answer for any
+    beetle. Where even the top level is too uncertain, the answer is empty; an empty answer is not
+    wrong.
 
     If y has label sets, a label is predicted if its probability reaches a threshold, which is
     chosen in the same way, so that on average at most a share `max_error` of a row's labels is
@@ -173,7 +173,7 @@ class SelectiveClassifier(WrappingClassifier):
     >>> careful.answer_depths(data.X[1500:], max_errors=[0.01, 0.05, 0.1]).round(2)
     array([[0.82, 0.52, 0.25],
            [0.95, 0.79, 0.46],
-           [0.99, 0.93, 0.67]])
+           [0.98, 0.9 , 0.67]])
     >>> careful.predict_sets(data.X[1500:1505])
     [('1/2/1',), ('1/1/1',), ('3/1/1',), ('1/1/2', '1/3/1', '3/1/1'), ('1/3/3',)]
     """
@@ -416,7 +416,7 @@ class SelectiveClassifier(WrappingClassifier):
             The result of a two-sample test of Kolmogorov and Smirnov. It assumes rows that do not
             depend on each other; groups of similar rows make p too small.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         found = stats.ks_2samp(self._confidence_of(self.predict_proba(X)), self.confidences_)
         return ShiftTest(float(found.statistic), float(found.pvalue))
 
@@ -428,18 +428,18 @@ class SelectiveClassifier(WrappingClassifier):
 
     def _chains(self, scores: NDArray[np.float64]) -> Chains:
         promise: Any = self.promise_
-        return chains_of(scores, self.hierarchy_, promise.candidates)
+        return climb(scores, promise.candidates, self.hierarchy_)
 
     @property
     def errors_(self) -> str:
         """What the promise is about: "wrong", "missed" or "false"."""
-        check_is_fitted(self)
+        self._check_fitted()
         return "wrong" if isinstance(self.promise_, PathPromise) else self.errors or "missed"
 
     @property
     def shared_branches_(self) -> tuple[Label, ...]:
         """The top-level labels of paths that share a threshold although ``per="branch"``."""
-        check_is_fitted(self)
+        self._check_fitted()
         if self.per == "all" or isinstance(self.promise_, SetPromise):
             return ()
         own = set(self.promise_.own_branches(self.max_error).tolist())
@@ -482,18 +482,16 @@ class SelectiveClassifier(WrappingClassifier):
             n labels, paths or label sets. An empty answer for a path is "" or, if labels are not
             strings, None.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         check_choice("candidates", candidates, ("specific", "all"))
         check_choice("decide", decide, DECISIONS)
         promise = self.promise_
         if isinstance(promise, SetPromise):
             if shift_weight is not None:
                 raise ValueError("shift_weight must be None for label sets. Omit it.")
-            if threshold is None:
-                threshold = self.thresholds_
-                if max_error is not None:
-                    check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
-                    threshold = promise.at(max_error)
+            if threshold is None and max_error is not None:
+                check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
+                threshold = promise.at(max_error)
             return self.format_.write(self._predict_sets(X, threshold))
         if threshold is not None:
             raise ValueError(
@@ -525,8 +523,9 @@ class SelectiveClassifier(WrappingClassifier):
     ) -> sparse.csr_array[np.int32]:
         if isinstance(self.promise_, PathPromise):
             return self._closed(self._answers(scores, None))
-        chosen = self.thresholds_ if threshold is None else threshold
-        return apply_threshold(scores, chosen, self.hierarchy_)
+        if threshold is not None:
+            return apply_threshold(scores, threshold, self.hierarchy_)
+        return chosen_labels(scores >= self.thresholds_)
 
     def _closed(self, answers: NDArray[np.intp]) -> sparse.csr_array[np.int32]:
         """Return label sets from answers, -1 for none."""
@@ -538,9 +537,9 @@ class SelectiveClassifier(WrappingClassifier):
 
     def _write(self, answers: NDArray[np.intp]) -> Any:
         """Return answers in the format of y."""
-        if not self.format_.single_label:
+        if not isinstance(self.format_, SingleLabelFormat):
             return self.format_.write(self._closed(answers))
-        written = np.asarray(self.format_.write(self._closed(answers[answers >= 0])))
+        written = self.format_.write_ends(answers[answers >= 0])
         if (answers >= 0).all():
             return written
         is_text = written.dtype.kind in "UO"
@@ -588,7 +587,7 @@ class SelectiveClassifier(WrappingClassifier):
         SelectiveClassifier
             A fitted classifier.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         check_share("max_error", max_error)
         other = copy(self)
         other.max_error = max_error
@@ -601,7 +600,7 @@ class SelectiveClassifier(WrappingClassifier):
         return other
 
     def _path_promise(self, method: str) -> PathPromise:
-        check_is_fitted(self)
+        self._check_fitted()
         if isinstance(self.promise_, SetPromise):
             raise ValueError(
                 f"{method} requires one label or path per row in fit, got label sets. Use predict."
