@@ -165,3 +165,18 @@ def test_read_table_keeps_identifiers_apart(tmp_path: Path) -> None:
     table = read_table(tmp_path / "t.csv", id_column="nr")
     assert table.ids.tolist() == ["007", None, "NA"]
     assert table.feature_names == ("x",)
+
+
+def test_predictions_have_the_level_columns_of_the_training_data(tmp_path: Path) -> None:
+    frame = _frame(IDENTIFIERS["integers"]).drop(columns="labels")
+    frame["top"] = ["a", "b"] * (len(frame) // 2) + ["a"] * (len(frame) % 2)
+    frame["below"] = ["x" if top == "a" else "" for top in frame["top"]]
+    frame["size"] = [float(top == "a") for top in frame["top"]]
+    data, model, out = tmp_path / "t.csv", tmp_path / "m.ramify", tmp_path / "p.csv"
+    frame.to_csv(data, index=False)
+    target = ("--target", "top,below", "--id", "patient")
+    assert run("train", data, *target, "-o", model, *QUICK).exit_code == 0
+    assert run("predict", model, data, "-o", out).exit_code == 0
+    written = pd.read_csv(out, keep_default_na=False)
+    assert written.columns.tolist() == ["row", "patient", "top", "below"]
+    assert written[["top", "below"]].equals(frame[["top", "below"]])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ramify import Hierarchy
+from ramify import Hierarchy, HierarchyBinarizer
 from ramify.io import FormatError, read_obo, read_table, write_table
 from tests.support.budget import budget
 
@@ -33,6 +33,12 @@ def read(tmp_path):
 
 def label_sets(table):
     return table.hierarchy.decode(table.y)
+
+
+def _last(text: str, cell: str) -> str:
+    """Replace the first cell of the last row."""
+    head, _, last = text.rstrip("\n").rpartition("\n")
+    return f"{head}\n{cell},{last.split(',')[1]}\n"
 
 
 def test_columns_by_kind(read):
@@ -134,6 +140,83 @@ def test_a_label_column_is_found_by_its_name_in_the_second_header_line(read):
     assert "the label columns are 'Label Code'" in table.notes
     with pytest.raises(ValueError, match=r"no column 'Codes'"):
         read("Patient,,Label\nID,Age,Code\n" + rows, target="Codes")
+
+
+def test_all_columns_can_be_named_by_the_second_header_line(read):
+    rows = "".join(f"{k},{k % 50},s{k % 4},0{k % 3},{k % 3}\n" for k in range(60))
+    table = read("Patient,,,Label,\nID,Age,Site,Top,Below\n" + rows, target="Top, Below",
+                 id_column="ID", groups="Site")  # fmt: skip
+    assert table.feature_names == ("Patient Age",)
+    assert table.hierarchy.labels == ("00", "00/0", "01", "01/1", "02", "02/2")
+    assert list(table.groups[:2]) == ["s0", "s1"]
+    assert "the label columns are 'Label Top', 'Label Below'" in table.notes
+
+
+def test_levels_in_one_name_are_read_as_they_are_written(read):
+    table = read("x,top,below\n1,01,1\n2,02,007\n", target="top,below")
+    assert table.hierarchy.labels == ("01", "01/1", "02", "02/007")
+    assert not any("label columns" in note for note in table.notes)
+
+
+def test_label_columns_named_by_paths_are_a_tree(read):
+    text = "x,animal,animal/cat,plant\n1,1,1,0\n2,0,0,1\n3,1,0,0\n"
+    table = read(text, target=["animal", "animal/cat", "plant"])
+    assert label_sets(table) == [("animal/cat",), ("plant",), ("animal",)]
+    frame = pandas.DataFrame(table.y.toarray(), columns=table.hierarchy.labels)
+    assert HierarchyBinarizer().fit(frame).hierarchy_ == table.hierarchy
+    text = text.replace("/", "::")
+    table = read(text, target=["animal", "animal::cat", "plant"], separator="::")
+    assert table.hierarchy.depth == 2
+
+
+@pytest.mark.parametrize("hour", ["{:02d}:30", "{}:30:10", "{} :30", "{}:30 am"])
+def test_times_of_day_are_features(read, hour):
+    cells = [hour.format(1 + k % 11).replace(" :", ":") for k in range(60)]
+    text = "at,labels\n" + "".join(f"{cell},{'ab'[k % 2]}\n" for k, cell in enumerate(cells))
+    table = read(text)
+    assert table.X["at"][1].hour == 2
+    assert table.left_out == {}
+    with pytest.raises(FormatError, match=r"row 60 .* 'noon' is not a time of day such as 09:30"):
+        read(_last(text, "noon"))
+    assert read(_last(text, "n/a")).X["at"].isna().sum() == 1
+
+
+def test_comments_above_the_table_are_no_names(read):
+    rows = "s1  1.5  2  a\ns2  2.5  3  b\ns3  3  4  a\n"
+    table = read("# made by LabSoft 3\n# in ppm\nid  x  y  labels\n" + rows)
+    assert table.feature_names == ("id", "x", "y")
+    table = read("# made by LabSoft 3\n#id,x,y,labels\n" + rows.replace("  ", ","))
+    assert table.feature_names == ("#id", "x", "y")
+
+
+def test_scales_are_units(read):
+    cells = [f"{1 + k % 40 / 10} / 5" for k in range(60)]
+    table = read("rating,labels\n" + "".join(f"{cell},a\n" for cell in cells), as_frame=True)
+    assert table.X["rating"][1] == 1.1
+    assert table.units == {"rating": "/ 5"}
+
+
+def test_a_price_that_is_no_number_is_told(read):
+    cells = [f'"$1,{100 + k}.00"' for k in range(60)]
+    text = "price,labels\n" + "".join(f"{cell},a\n" for cell in cells)
+    assert read(text).X[1, 0] == 1101
+    with pytest.raises(FormatError, match="'call us' is not a number"):
+        read(_last(text, "call us"))
+
+
+@pytest.mark.parametrize("mark", ["-999", "9999.0", "-3.4028235e+38"])
+def test_numbers_that_probably_mean_missing_values_are_told(read, mark):
+    cells = [mark if k % 9 == 0 else f"{k / 10}" for k in range(60)]
+    text = "x,labels\n" + "".join(f"{cell},a\n" for cell in cells)
+    (note,) = read(text).notes
+    assert "in 7 cells is far from all other numbers, 0.1 to 5.9" in note
+    given = note.partition("missing=['")[2].partition("'")[0]
+    assert read(text, missing=[given], as_frame=True).X["x"].isna().sum() == 7
+
+
+def test_extreme_numbers_among_others_are_no_marks(read):
+    cells = [-999, 999, *range(-900, 900, 30)]
+    assert read("x,labels\n" + "".join(f"{cell},a\n" for cell in cells)).notes == ()
 
 
 def test_level_columns(read):

@@ -157,7 +157,7 @@ def test_days_and_months(tmp_path: Path) -> None:
         (["<18", ">65", "<18"], "category"),
         (["A12", "A13", "B12"], "category"),
         (["5-10", "10-20", "20-30"], "category"),
-        (["09:30", "10:15", "23:59"], "category"),
+        (["16:9", "4:3", "21:9"], "category"),  # ratios
         (["+", "-", "+"], "category"),  # a result, not a missing value
         (["none", "some", "none"], "category"),
         (["1e-5", "2.5e3", "7"], "number"),

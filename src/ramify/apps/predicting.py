@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify._messages import counted, shorten
 from ramify.apps.reading.any_file import read_data
 from ramify.apps.reading.settings import DataOptions, ReadingSettings
+from ramify.data.columns import TIMES
 from ramify.inspection.page.performance import Performance
 from ramify.inspection.tables.summary import TableSummary
 from ramify.io.formats import DATA
@@ -21,6 +22,7 @@ from ramify.io.tables.roles import as_identifiers
 from ramify.io.tables.table import Table
 from ramify.io.vectors import VECTORS
 from ramify.labels.encoding import read_labels
+from ramify.labels.formats import names_by_level
 from ramify.labels.hierarchy import Hierarchy
 from ramify.saving import ModelFileError, load
 from ramify.saving.model import load_performance, load_settings, load_table
@@ -32,6 +34,7 @@ __all__ = [
     "kinds_of_columns",
     "label_cells",
     "label_sets",
+    "level_cells",
     "load_classifier",
     "read_for",
     "remembered_notes",
@@ -174,6 +177,7 @@ def kinds_of_columns(model: Any) -> dict[str, str] | None:
     dates = [j for j, kind in schema.times.items() if kind.startswith("date")]
     kinds = {j: kind for kind, columns in named.items() for j in columns}
     kinds |= dict.fromkeys(dates, "date")
+    kinds |= {j: "time" for j, kind in schema.times.items() if kind == TIMES[3]}
     others = {*schema.vectors, *schema.times}
     return {
         str(name): kinds.get(j, "number")
@@ -234,3 +238,19 @@ def label_cells(model: Any, Y: Any, separator: str = ";") -> list[str]:
     """Format label sets as text: the most specific labels of each row."""
     rows = model.hierarchy_.decode(Y)
     return [separator.join(str(label) for label in labels) for labels in rows]
+
+
+def level_cells(model: Any, Y: Any, n_levels: int, separator: str = ";") -> list[list[str]]:
+    """Format label sets as one column of names per level, empty below the end of a path.
+
+    The names of several paths are joined by the separator.
+    """
+    names = names_by_level(model.hierarchy_)
+    rows = [
+        [[names[j][level] for j in found if len(names[j]) > level] for level in range(n_levels)]
+        for found in (model.hierarchy_.indices(row) for row in model.hierarchy_.decode(Y))
+    ]
+    return [
+        [separator.join(dict.fromkeys(levels[level])) for levels in rows]
+        for level in range(n_levels)
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import date, datetime, time, timezone
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+_CLOCK = re.compile(
+    r"(?P<time>\d{1,2}:[0-5]\d(?::[0-5]\d)?)(?: ?(?P<half>[ap])\.?m\.?| ?(?:h|Uhr))?",
+    re.IGNORECASE,
+)
 _FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 
@@ -54,6 +58,14 @@ def is_foreign_date(text: str) -> bool:
 def is_time(column: Any) -> bool:
     """Return whether a column has a data type for dates or durations."""
     return getattr(column.dtype, "kind", "") in ("m", "M")
+
+
+def is_clock(column: Any) -> bool:
+    """Return whether a column of objects has times of day, some of which may be missing."""
+    if getattr(column.dtype, "kind", "") != "O" or hasattr(column, "cat"):
+        return False
+    known = column[column.notna()]
+    return len(known) > 0 and all(isinstance(cell, time) for cell in known)
 
 
 def seconds_of_times(column: Any) -> NDArray[np.float64]:
@@ -252,3 +264,23 @@ def _at(year: int, month: int, day: int, time: str | None, half: str | None) -> 
         return datetime(year, month, day, hour, minute, second)
     except ValueError:
         return None
+
+
+def read_clock(texts: Sequence[str]) -> dict[str, time] | None:
+    """Return the times of day that texts are; None if some are something else.
+
+    Examples
+    --------
+    >>> read_clock(["7:05", "9:30 pm", "12:00:59"])["9:30 pm"]
+    datetime.time(21, 30)
+    >>> read_clock(["7:05", "27:05"]) is None
+    True
+    """
+    moments = {}
+    for text in texts:
+        found = _CLOCK.fullmatch(text)
+        moment = None if found is None else _at(1970, 1, 1, found["time"], found["half"])
+        if moment is None:
+            return None
+        moments[text] = moment.time()
+    return moments or None

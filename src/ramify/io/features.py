@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._messages import import_extra
-from ramify.data.dates import is_time, seconds_of_times
+from ramify.data.columns import seconds_of
+from ramify.data.dates import is_clock, is_time, seconds_of_times
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Features:
     # NaN.
     matrix: Any
     n_rows: int  # number of rows
-    # The columns of dates and durations, which are seconds in `matrix`.
+    # The columns of dates, durations and times of day, which are seconds in `matrix`.
     times: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -99,6 +100,9 @@ def _of_frame(
         if is_time(series):
             times[names[j]] = series
             columns[j] = seconds_of_times(series)
+        elif is_clock(series):
+            times[names[j]] = series
+            columns[j] = seconds_of(series, names[j])
         elif _is_bool(series):
             columns[j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:

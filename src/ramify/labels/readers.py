@@ -80,7 +80,7 @@ def read_matrix(
         _check_zeros_and_ones(y, zeros_and_ones)
         if y.shape[1] == 0:
             raise ValueError("y has no columns. Pass one column per label.")
-        hierarchy = _hierarchy_of_columns(range(y.shape[1]) if columns is None else columns)
+        hierarchy = hierarchy_of_columns(range(y.shape[1]) if columns is None else columns)
     if columns is not None:
         y = order_columns(y, columns, hierarchy, "y")
     Y = hierarchy.close(check_label_matrix(y, hierarchy.labels, "y"))
@@ -105,7 +105,7 @@ def _check_zeros_and_ones(y: Any, zeros_and_ones: bool) -> None:
         )
 
 
-def _hierarchy_of_columns(columns: Sequence[Label]) -> Hierarchy:
+def hierarchy_of_columns(columns: Sequence[Label]) -> Hierarchy:
     """Build the hierarchy of column names: a tree if they are paths, otherwise flat."""
     repeated = len(set(columns)) < len(columns)
     if not repeated and any(isinstance(name, str) and "/" in name for name in columns):

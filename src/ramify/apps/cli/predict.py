@@ -24,6 +24,7 @@ from ramify.apps.cli.running import check_output, command, print_json, say, say_
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
+    from ramify import Hierarchy
     from ramify.apps.cli.prediction_files import Written
     from ramify.apps.reading.settings import ReadingSettings
 
@@ -123,7 +124,7 @@ def predict(
         top,
         _read_choice(among),
         settings.label_separator or ";",
-        _column(settings),
+        _columns(settings, fitted.hierarchy_),
         decide,
     )
     if out is not None and form is None:
@@ -184,11 +185,13 @@ def _say_written(out: Path, written: Written, *, as_json: bool, careful: bool) -
         )
 
 
-def _column(settings: ReadingSettings) -> str:
-    """Return the name of the column of label sets: that of the training data, if it had one."""
-    target = settings.target or ()
-    named = len(target) == 1 and target[0] not in ("row", settings.id_column)
-    return target[0] if named else "labels"
+def _columns(settings: ReadingSettings, hierarchy: Hierarchy) -> tuple[str, ...]:
+    """Return the columns of predicted labels: those of the training data, if it had levels."""
+    target = tuple(settings.target or ())
+    are_labels = len(target) > 1 and set(target) <= set(map(str, hierarchy.labels))
+    is_usual = not target or are_labels or not hierarchy.is_tree or hierarchy.depth < len(target)
+    taken = {"row", settings.id_column}
+    return ("labels",) if is_usual or taken & set(target) else target
 
 
 def _read_choice(among: str) -> str | int:

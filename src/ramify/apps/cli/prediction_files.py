@@ -20,6 +20,7 @@ from ramify.apps.predicting import (
     kinds_of_columns,
     label_cells,
     label_sets,
+    level_cells,
     read_for,
 )
 from ramify.apps.reading.csv_batches import CsvBatches
@@ -56,7 +57,8 @@ class Answer:
     top: int | None = None
     among: LabelChoice = "leaves"  # the labels to choose the best ones from; an int is a level
     label_separator: str = ";"  # separator of the labels of a row
-    name: str = "labels"  # the column of label sets
+    # The column of label sets, or one column for each level of the labels.
+    names: tuple[str, ...] = ("labels",)
     decide: str | None = None  # the rule of the model's `predict`; None for its default
 
     def check(self, path: Path) -> None:
@@ -77,8 +79,11 @@ class Answer:
         if self.least is not None:
             return _probabilities(model, X, self.least)
         Y = label_sets(model, X, self.threshold, self.decide)
-        cells = label_cells(model, Y, self.label_separator)
-        return {"row": np.arange(Y.shape[0]), self.name: cells}
+        rows = {"row": np.arange(Y.shape[0])}
+        if len(self.names) == 1:
+            return rows | {self.names[0]: label_cells(model, Y, self.label_separator)}
+        levels = level_cells(model, Y, len(self.names), self.label_separator)
+        return rows | dict(zip(self.names, levels, strict=True))
 
     def _best(self, model: Any, X: Any) -> dict[str, Any]:
         labels, scores = model.predict_top(X, self.top, labels=self.among)
@@ -156,8 +161,8 @@ def _write_blocks(
             unseen.count(X)
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
-            if answer.name in frame.columns:
-                counts[2] += int((frame[answer.name] == "").sum())
+            if answer.names[0] in frame.columns:
+                counts[2] += int((frame[list(answer.names)] == "").all(axis=1).sum())
             if names is not None:
                 name = "id" if names.name in frame.columns else names.name
                 frame.insert(1, name, np.asarray(names)[frame["row"]])

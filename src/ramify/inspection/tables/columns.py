@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._messages import import_extra
-from ramify.data.columns import VECTOR, tell_texts
-from ramify.data.dates import is_time
+from ramify.data.columns import VECTOR, seconds_of, tell_texts
+from ramify.data.dates import is_clock, is_time
 from ramify.inspection.tables.facts import ColumnFacts, Proposal
 from ramify.io.tables.roles import reason_to_drop
 from ramify.io.tables.table import Table
@@ -46,21 +46,24 @@ def describe_column(table: Table, name: str, column: Any, *, kept: bool = False)
     if isinstance(known.iloc[0], bytes):  # a vector; see `ramify.data.vectors.without_vectors`
         told = f"vectors of {len(known.iloc[0]) // 8} numbers"
         return ColumnFacts(name, VECTOR, role, told, **counts)
-    if hasattr(column, "cat") or column.dtype.kind == "O":
+    if hasattr(column, "cat") or (column.dtype.kind == "O" and not is_clock(column)):
         is_text, found = tell_texts(known.astype(object).tolist())
         kind = "text" if is_text else "category"
         if kind == "category":
             found = found.partition(",")[0] if "," in found.partition(" values")[2] else found
         told = f"{reason}: {found}" if reason else why or found
         return ColumnFacts(name, kind, role, told, **counts, values=_frequent(known))
-    if is_time(column):
-        return ColumnFacts(name, "date", role, reason or why or "dates", **counts, **_dates(known))
+    if is_time(column) or is_clock(column):
+        kind, shown = ("date", _dates(known)) if is_time(column) else ("time", _times(known))
+        told = reason or why or ("dates" if kind == "date" else "times of day")
+        return ColumnFacts(name, kind, role, told, **counts, **shown)
     numbers = np.asarray(known, dtype=np.float64)
     told = reason or why or "all cells are numbers"
     return ColumnFacts(name, "number", role, told, **counts, **_numbers(numbers))
 
 
 def _shown(value: Any) -> str:
+    value = f"{value:.15g}" if isinstance(value, float | np.floating) else value
     text = " ".join(str(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
@@ -99,6 +102,13 @@ def _dates(known: Any) -> dict[str, Any]:
     order = np.sort(ticks)
     shown = [str(order[place]).replace("T00:00:00", "") for place in (0, len(order) // 2, -1)]
     bins = _bins(order.astype(np.int64).astype(np.float64))
+    return {"low": shown[0], "middle": shown[1], "high": shown[2], "bins": bins}
+
+
+def _times(known: Any) -> dict[str, Any]:
+    order = sorted(known)
+    shown = [str(order[place]) for place in (0, len(order) // 2, -1)]
+    bins = _bins(seconds_of(np.array(order, dtype=object), "times"))
     return {"low": shown[0], "middle": shown[1], "high": shown[2], "bins": bins}
 
 

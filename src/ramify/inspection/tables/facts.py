@@ -12,7 +12,7 @@ class ColumnFacts:
     """What a column has and what it is taken for."""
 
     name: str
-    kind: str  # "number", "category", "text", "date", "vector", "constant", "empty"
+    kind: str  # "number", "category", "text", "date", "time", "vector", "constant", "empty"
     role: str  # "feature", "label", "id", "group", "weight" or "left out"
     reason: str  # why it is taken for this
     n_missing: int

@@ -182,9 +182,14 @@ def _label_columns(table: Table) -> list[ColumnFacts]:
     target = table.settings.get("target", LABELS)
     names = [target] if isinstance(target, str) else list(target)
     missing = int((np.diff(sparse.csr_array(table.y).indptr) == 0).sum())
-    told = "the label column" if len(names) == 1 else "a level of the labels, or a label"
+    one_each = len(names) > 1 and set(names) <= set(map(str, table.hierarchy.labels))
+    told = (
+        "the label column" if len(names) == 1 else "a label" if one_each else "a level of labels"
+    )
     sizes = [len(level) for level in table.hierarchy.levels]
-    if len(sizes) != len(names):
+    if one_each:
+        sizes = [2] * len(names)
+    elif len(sizes) != len(names):
         sizes = [table.hierarchy.n_labels] * len(names)
     return [
         ColumnFacts(str(name), "category", "label", told, missing, size)

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ramify._messages import counted, import_extra, shorten
-from ramify.data.dates import Dates, is_time, read_dates
+from ramify.data.dates import Dates, is_time, read_clock, read_dates
 from ramify.io.formats import TextForm
 from ramify.io.tables.numbers import (
     NumberForm,
@@ -33,6 +34,15 @@ __all__ = ["CellReading", "read_cells"]
 
 _SAMPLE = 300  # distinct values by which most columns of names are told
 _NEARLY_ALL = 0.9  # the share of numbers in a column that was probably meant to have only numbers
+_MEANT = {
+    "number": "a number",
+    "date": "a date such as 2024-01-31",
+    "time": "a time of day such as 09:30",
+}
+_MISSING_NUMBERS = frozenset(
+    sign * (10**digits - 1) for sign in (1, -1) for digits in range(2, 7)
+) | {-1, -9, -8888, -7777, -32768, 32767, 65535}  # that often mean missing values
+_NO_MEASUREMENT = 1e30  # the size of numbers that mean missing values in grids of maps
 _FEW = 10  # distinct numbers that may be codes
 
 
@@ -104,7 +114,7 @@ def read_cells(
 ) -> tuple[Any, CellReading]:
     """Convert the columns of text of a table.
 
-    `kinds`: what columns are: "number", "date", "category" or "text".
+    `kinds`: what columns are: "number", "date", "time", "category" or "text".
     `exempt`: columns to leave as they are, such as labels.
     `decimal`: the decimal mark of the file as far as it is known.
     `trained`: whether the kinds are those of a model.
@@ -125,7 +135,7 @@ def read_cells(
             continue
         if kind in ("category", "text"):
             changed[name] = column.cells
-        elif kind != "date" and _may_be_numbers(column, certain=kind == "number"):
+        elif kind not in ("date", "time") and _may_be_numbers(column, certain=kind == "number"):
             numbers = _read_numbers(column, form, found, certain=kind == "number")
             if numbers is None:
                 waiting.append(column)
@@ -135,6 +145,13 @@ def read_cells(
     for column in waiting:
         changed[column.name] = _settle_numbers(column, form, found, kinds)
     changed |= _read_dates(dated, form, found, kinds)
+    if not trained:
+        found.notes += [
+            note
+            for name in frame.columns
+            if name not in exempt
+            and (note := _odd_number_note(name, changed.get(name, frame[name])))
+        ]
     return (frame.assign(**changed) if changed else frame), found
 
 
@@ -263,7 +280,9 @@ def _looks_numeric(column: _Column, others: Sequence[str], *, strict: bool = Fal
     """Return whether a column with other texts was probably meant to have only numbers."""
     if strict:
         return len(column.parts) > _FEW and _share_of_forms(column) >= _NEARLY_ALL
-    plain = [text for text, part in column.parts.items() if not part.unit]
+    plain = [
+        text for text, part in column.parts.items() if not part.unit or is_known_unit(part.unit)
+    ]
     n_numbers = sum(column.counts[text] for text in plain)
     n_known = sum(n for text, n in column.counts.items() if not is_marker(text))
     is_most = n_numbers >= _NEARLY_ALL * n_known or (
@@ -360,7 +379,7 @@ def _problem_of_cell(column: _Column, others: Sequence[str], kind: str, found: C
     row, text = column.first_row(others)
     n_cells = sum(column.counts[other] for other in others)
     more = f" (and {n_cells - 1:,} more such cells)" if n_cells > 1 else ""
-    what = "a number" if kind == "number" else "a date such as 2024-01-31"
+    what = _MEANT[kind]
     why = f"the model was trained on {kind}s" if found.trained else "most cells of the column are"
     told = (
         f"column {column.name!r}, row {row} below the column names: {text!r} is not {what}, "
@@ -372,6 +391,29 @@ def _problem_of_cell(column: _Column, others: Sequence[str], kind: str, found: C
         f"{told}. To leave the column out, pass drop=[{column.name!r}], and to read its cells as "
         f"names, kinds={{{column.name!r}: 'category'}}"
     )
+
+
+def _odd_number_note(name: str, column: Any) -> str:
+    """Return a note on a number such as -999 that probably means missing values; empty if none."""
+    if getattr(column.dtype, "kind", "O") not in "if":
+        return ""
+    values = np.asarray(column, dtype=np.float64)
+    for mark in (np.nanmin(values, initial=0), np.nanmax(values, initial=0)):
+        if mark not in _MISSING_NUMBERS and abs(mark) < _NO_MEASUREMENT:
+            continue
+        others = values[~np.isnan(values) & (values != mark)]
+        n_cells = int((values == mark).sum())
+        # Far from all others, which are no marks themselves.
+        if n_cells < 2 or len(others) <= _FEW or np.ptp(others) == 0:
+            continue
+        distance = max(others.min() - mark, mark - others.max())
+        if distance > 2 * np.ptp(others):
+            return (
+                f"column {name!r}: {mark:.15g} in {counted(n_cells, 'cell')} is far from all "
+                f"other numbers, {others.min():.4g} to {others.max():.4g}; if it means that the "
+                f"value is missing, pass missing=['{mark:.15g}']"
+            )
+    return ""
 
 
 # ---- dates and names ------------------------------------------------------------------------
@@ -386,7 +428,10 @@ def _read_dates(
     for column in columns:
         texts = [text for text in column.counts if not is_marker(text)]
         dates = read_dates(texts, form.dates)
-        if dates is None:
+        clock = read_clock(texts) if dates is None else None
+        if clock is not None:
+            changed[column.name] = _clock(column, clock, found)
+        elif dates is None:
             changed[column.name] = _names(column, found, kinds)
         elif dates.order == "":
             ambiguous.append(column)
@@ -425,16 +470,30 @@ def _dates(column: _Column, dates: Dates, found: CellReading) -> Any:
     return series.dt.tz_localize("UTC") if dates.has_zone else series
 
 
+def _clock(column: _Column, clock: Mapping[str, time], found: CellReading) -> Any:
+    """Return a column of times of day."""
+    text = max(clock, key=len)
+    told = [f"times of day, {text!r} as {clock[text]}", *_told_missing(column, found)]
+    found.reasons[column.name] = ", ".join(told)
+    found.notes.append(
+        f"column {column.name!r}: read as {found.reasons[column.name]} "
+        f"(kinds={{{column.name!r}: 'category'}})"
+    )
+    return column.taken([*(clock.get(text or "") for text in column.texts), None], object)
+
+
 def _names(column: _Column, found: CellReading, kinds: Mapping[str, str]) -> Any:
     """Return the cells of a column of names; report dates with other cells among them."""
     texts = [text for text in column.counts if not is_marker(text)]
-    certain = kinds.get(column.name) == "date"
+    kind = kinds.get(column.name, "")
+    certain = kind in ("date", "time")
     some = texts[:: max(1, len(texts) // _SAMPLE)]
     if certain or 3 * sum(map(_is_date, some)) > len(some) > 0:
         others = [text for text in texts if not _is_date(text)]
         n_others = sum(column.counts[text] for text in others)
         if others and (certain or 2 * n_others < sum(column.counts[text] for text in texts)):
-            found.problems.append(_problem_of_cell(column, others, "date", found))
+            kind = "time" if read_clock([text for text in texts if _is_date(text)]) else "date"
+            found.problems.append(_problem_of_cell(column, others, kind, found))
         elif texts and not others:
             found.problems.append(
                 f"column {column.name!r} has dates in several notations, such as {texts[0]!r} and "
@@ -456,4 +515,4 @@ def _names(column: _Column, found: CellReading, kinds: Mapping[str, str]) -> Any
 
 
 def _is_date(text: str) -> bool:
-    return read_dates([text]) is not None
+    return read_dates([text]) is not None or read_clock([text]) is not None

@@ -18,7 +18,7 @@ from ramify.io.limits import ReadLimits
 from ramify.io.tables.numbers import is_marker
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.readers import has_gap, labels_meant, without_gap
+from ramify.labels.readers import has_gap, hierarchy_of_columns, labels_meant, without_gap
 from ramify.labels.texts import (
     are_joined,
     find_separator,
@@ -85,7 +85,7 @@ def read_label_columns(
             separator = _found_separator({label for row in sets for label in row}, notes)
     elif all(cell in _ZERO_ONE for column in words for cell in column):
         names = [str(name) for name in columns.columns]
-        hierarchy = hierarchy or Hierarchy.from_labels(names)
+        hierarchy = hierarchy or _hierarchy_of_names(names, separator)
         rows = np.array([[_ZERO_ONE[cell] for cell in column] for column in words]).T
         sets = [[names[j] for j in np.flatnonzero(row)] for row in rows]
     else:
@@ -108,6 +108,11 @@ def read_label_columns(
         )
         kind = FormatError if known or hierarchy is None else UnknownLabelError
         raise kind(f"{path}: cannot read the labels of column {listed}: {error}") from None
+
+
+def _hierarchy_of_names(names: Sequence[str], separator: str | None) -> Hierarchy:
+    """Return the hierarchy of labels that have a column each."""
+    return Hierarchy.from_paths(names, separator) if separator else hierarchy_of_columns(names)
 
 
 def _hierarchy_of(

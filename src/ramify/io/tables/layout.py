@@ -28,6 +28,7 @@ _N_ROWS = 200
 _N_LINES = 5
 _DOUBTFUL = 0.4  # regularity below which blanks are tried as delimiters
 _RUN_OF_BLANKS = re.compile(r"[ \t]+")
+_MARKS = re.compile(r"[,;|]|[ \t]+")
 _HEADER = re.compile(r"([1-9]\d{0,5})(?:-([1-9]\d{0,5}))?")
 
 
@@ -62,12 +63,18 @@ def find_layout(
     `has_merged`: whether cells that are merged in a row of a sheet all have its text.
     """
     lines = _first_lines(content)
+    n_comments = 0 if form.header is not None else _count_comments(lines)
+    title = lines[0]
+    lines = [*([""] * n_comments), *lines[n_comments:]]
     hint = form.hint.delimiter if form.hint else None
     delimiter, rows = form.delimiter, None
     if delimiter is None:
         delimiter, rows = _find_delimiter(lines, usual, hint, form.decimal)
     rows = _rows(path, lines, delimiter) if rows is None else rows
     layout = _find_names(path, rows, form, delimiter, fill=not has_merged)
+    if n_comments and not layout.notes:
+        line = layout.n_lines - layout.n_names + 1
+        layout.notes.append(_told_above(n_comments, line, title))
     body = [cells for line, cells in rows if line > layout.n_lines and any(cells)]
     _drop_surplus(layout, body)
     _find_decimal(layout, body, form, is_sheet=is_sheet)
@@ -86,6 +93,21 @@ def _first_lines(content: bytes) -> list[str]:
     if len(head) < len(content):
         head = head[: head.rfind(b"\n") + 1]
     return head.decode("utf-8", "ignore").split("\n")
+
+
+def _count_comments(lines: Sequence[str]) -> int:
+    """Return the number of comments above the table, which begin with #.
+
+    The last of such lines has the column names if numbers follow, in as many cells.
+    """
+    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), 0)
+    if count == 0:
+        return 0
+    last, first = (_MARKS.split(line.strip("# \t")) for line in lines[count - 1 : count + 1])
+    is_header = (
+        len(last) == len(first) and any(map(is_number, first)) and not any(map(is_number, last))
+    )
+    return count - is_header
 
 
 # ---- the delimiter --------------------------------------------------------------------------
@@ -185,13 +207,8 @@ def _find_names(
     below = [cells for _, cells in filled[start + 1 :]]
     layout = Layout(delimiter, names, line)
     if start:
-        above = filled[start - 1][0]
-        lines = "line 1 is" if above == 1 else f"lines 1 to {above} are"
-        layout.notes.append(
-            f"{lines} not part of the table, whose column names are in line {line}: "
-            f"{' '.join(dict.fromkeys(filter(None, filled[0][1])))[:60]!r} "
-            "(header=1 reads line 1 as names)"
-        )
+        title = " ".join(dict.fromkeys(filter(None, filled[0][1])))
+        layout.notes.append(_told_above(filled[start - 1][0], line, title))
     if may_have_two and len(below) > 2 and _are_names(names, below[0], below[1:]):
         layout.n_lines, layout.n_names = filled[start + 1][0], 2
         layout.names = _joined(names, below[0], fill=fill)
@@ -201,6 +218,15 @@ def _find_names(
             f"(header={line} reads line {line} alone)"
         )
     return layout
+
+
+def _told_above(n_lines: int, line: int, title: str) -> str:
+    """Return the note that some lines above the column names are not read."""
+    lines = "line 1 is" if n_lines == 1 else f"lines 1 to {n_lines} are"
+    return (
+        f"{lines} not part of the table, whose column names are in line {line}: {title[:60]!r} "
+        "(header=1 reads line 1 as names)"
+    )
 
 
 def _given_names(

@@ -1,4 +1,4 @@
-"""Read numbers as people write them: 1.234,5 and 1,234.5, 12 kg, ca. 5, <0.1, 12 %, € 3.
+"""Read numbers as people write them: 1.234,5 and 1,234.5, 12 kg, ca. 5, <0.1, 12 %, € 3, 4 / 5.
 
 A text such as 1,234 is 1.234 in some countries and 1234 in others. A column is only read if its
 cells, or those of other columns of the file, leave one meaning.
@@ -42,12 +42,13 @@ _ERROR_VALUE = re.compile(
 _CURRENCIES = r"[€$£¥₹₽₩]|EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|AUD|CAD|INR|BRL"
 _BODY = r"[+\-−]?(?:\d(?:[\d.,'’\u00a0\u2009\u202f ]*\d)?[.,]?|[.,]\d+)(?:[eE][+\-−]?\d{1,3})?"
 _UNIT = r"[^\W\d_][^\d\s;,()<>=]{0,11}|[%‰°€$£¥₹₽₩µμΩ][^\d\s;,()<>=]{0,7}"
+_SCALE = r"(?:/|of|out of|von|sur|de|di|van|av)\s*\d{1,3}"  # as in 4.5 / 5
 _CELL = re.compile(
     rf"(?P<about>(?:ca|circa|approx|about|etwa|rund|around)\.?\s*|[~≈]\s*)?"
     rf"(?P<bound>(?:<=|>=|≤|≥|<|>)\s*)?"
     rf"(?:(?P<before>{_CURRENCIES})\s*)?"
     rf"(?P<body>{_BODY})"
-    rf"(?P<gap>\s*)(?P<unit>(?:{_UNIT})(?:[²³]|\d)?(?:[ /·*](?:{_UNIT})(?:[²³]|\d)?)?)?",
+    rf"(?P<gap>\s*)(?P<unit>{_SCALE}|(?:{_UNIT})(?:[²³]|\d)?(?:[ /·*](?:{_UNIT})(?:[²³]|\d)?)?)?",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(_BODY)

@@ -130,7 +130,7 @@ def read_table(
         The column of identifiers, which is not a feature. Its cells are kept in ``ids`` as they
         are in the file: 007 stays 007, and NA is an identifier.
     kinds : mapping of str to str, optional
-        What columns are: "number", "category" or "date", in place of what is found from their
+        What columns are: "number", "category", "date" or "time", in place of what is found from their
         cells. Categories are kept as they are written, so 007 stays 007.
     categories : mapping of str to sequence of str, optional
         Values of nominal features, for example those of the training file when reading a test
@@ -263,12 +263,10 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     names = {name for name, what in columns.kinds.items() if what in ("category", "text")}
     as_text = [*wanted, *columns.categories, *names]
     file, frame, notes = _cells(path, manner, as_text, kept)
-    meant = _by_last_names(wanted, frame.columns) if columns.labelled else None
+    meant = _by_last_names(columns, frame.columns)
     if meant is not None:
-        target = replace(columns, target=meant)
-        table = _read_columns(path, hierarchy, replace(manner, columns=target))
-        listed = ", ".join(map(repr, meant))
-        return replace(table, notes=(*table.notes, f"the label columns are {listed}"))
+        table = _read_columns(path, hierarchy, replace(manner, columns=meant[0]))
+        return replace(table, notes=(*table.notes, *meant[1]))
     targets = _present_targets(frame, wanted, columns, where)
     for role, name in (
         *(("categories", name) for name in columns.categories),
@@ -366,28 +364,47 @@ def _plain_frame(data: Any, as_text: Sequence[str], kept: Sequence[str]) -> Any:
     return frame.assign(**texts) if texts else frame
 
 
-def _by_last_names(wanted: Sequence[str], names: Sequence[Any]) -> tuple[str, ...] | None:
-    """Return columns by the last words of their names, as in the second of two header lines.
+def _by_last_names(columns: Columns, names: Sequence[Any]) -> tuple[Columns, list[str]] | None:
+    """Return what columns are for, with the names that were meant, and notes that say so.
 
-    Returns: None if a column has the name itself, or if not exactly one column ends with it.
+    A name that no column has may be the last words of one, as in the second of two header lines;
+    one target such as "class,order" may list several.
+
+    Returns: None if all names are those of columns, or if it is not clear which are meant.
     """
-    if not wanted or any(name in names for name in wanted):
+    listed = [str(name) for name in names]
+
+    def meant(name: str | None) -> str | None:
+        found = [one for one in listed if name is not None and one.endswith(f" {name}")]
+        return found[0] if name not in listed and len(found) == 1 else name
+
+    target = typed = columns.target or ()
+    if len(typed) == 1 and typed[0] not in listed and "," in typed[0]:
+        parts = tuple(part.strip() for part in typed[0].split(","))
+        typed = parts if all(meant(part) in listed for part in parts) else typed
+    if columns.labelled:
+        target = tuple(str(meant(name)) for name in typed)
+    found = replace(
+        columns,
+        target=target if columns.target else columns.target,
+        id_column=meant(columns.id_column),
+        groups=meant(columns.groups),
+        sample_weight=meant(columns.sample_weight),
+        drop=tuple(str(meant(name)) for name in columns.drop),
+    )
+    if found == columns:
         return None
-    found = [[str(one) for one in names if str(one).endswith(f" {name}")] for name in wanted]
-    return tuple(one[0] for one in found) if all(len(one) == 1 for one in found) else None
+    is_new = columns.labelled and target != typed
+    return found, [f"the label columns are {', '.join(map(repr, target))}"] * is_new
 
 
 def _present_targets(
     frame: Any, wanted: Sequence[str], columns: Columns, where: str
 ) -> tuple[str, ...]:
-    """Return the label columns; one name such as "class,order" may list several."""
+    """Return the label columns; none if they are missing and may be."""
     missing = [name for name in wanted if name not in frame.columns]
     if not missing:
         return tuple(wanted)
-    if len(wanted) == 1 and "," in wanted[0]:
-        parts = tuple(part.strip() for part in wanted[0].split(","))
-        if all(part in frame.columns for part in parts):
-            return parts
     if not columns.labelled:
         return ()
     raise ValueError(

@@ -17,7 +17,7 @@ from ramify.io.errors import FormatError
 from ramify.io.tables.table import Table
 
 LABELS = "labels"
-KINDS = ("number", "category", "date")
+KINDS = ("number", "category", "date", "time")
 _FEW = 20  # rows among which consecutive numbers and distinct names may be chance
 _MANY = 300  # rows of consecutive numbers that are not years or the like, wherever they begin
 
@@ -248,7 +248,7 @@ def reason_to_drop(column: Any) -> str:
     if bool(column.isna().all()) and len(column):
         return "no values"
     if names_rows(column):
-        return "identifiers"
+        return "identifiers" if is_nearly_distinct(column) else "hardly any value repeats"
     if column.dtype.kind not in "biuf" or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)
@@ -256,6 +256,11 @@ def reason_to_drop(column: Any) -> str:
     return (
         _RUNNING if counts and np.array_equal(values, np.arange(len(values)) + values[0]) else ""
     )
+
+
+def is_nearly_distinct(column: Any) -> bool:
+    """Return whether nine of ten cells of a column, or more, have a value of their own."""
+    return bool(10 * column.nunique() >= 9 * column.count())
 
 
 def names_rows(column: Any) -> bool:
