@@ -152,7 +152,8 @@ class FileOptions:
         list[str] | None,
         typer.Option(
             "--kind",
-            help="What a column is: COLUMN=number, category, date or time (default: found); repeatable.",
+            help="What a column is: COLUMN=number, category, date or time (default: found); "
+            "repeatable.",
         ),
     ] = None
     missing: Annotated[

@@ -130,8 +130,8 @@ def read_table(
         The column of identifiers, which is not a feature. Its cells are kept in ``ids`` as they
         are in the file: 007 stays 007, and NA is an identifier.
     kinds : mapping of str to str, optional
-        What columns are: "number", "category", "date" or "time", in place of what is found from their
-        cells. Categories are kept as they are written, so 007 stays 007.
+        What columns are: "number", "category", "date" or "time", in place of what is found from
+        their cells. Categories are kept as they are written, so 007 stays 007.
     categories : mapping of str to sequence of str, optional
         Values of nominal features, for example those of the training file when reading a test
         file. A value that is not listed raises an error. Columns of numbers listed here become
