@@ -1,4 +1,5 @@
 from ramify.labels.balancing import balance_score, balance_weights, flatten_level
+from ramify.labels.comparing import Change, Comparison, Successor
 from ramify.labels.encoding import EncodedLabels, HierarchyBinarizer, read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.obo import Term
@@ -6,10 +7,13 @@ from ramify.labels.ontology import Ontology
 from ramify.labels.readers import as_levels, as_sets
 
 __all__ = [
+    "Change",
+    "Comparison",
     "EncodedLabels",
     "Hierarchy",
     "HierarchyBinarizer",
     "Ontology",
+    "Successor",
     "Term",
     "as_levels",
     "as_sets",

@@ -390,4 +390,4 @@ def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy
                 parents.append(above)
             above = [position[name]]
     rows = rows_from_lists(parents)
-    return Hierarchy(position, rows, hierarchy.separator, hierarchy.aliases)
+    return Hierarchy(position, rows, hierarchy.separator, hierarchy.aliases, hierarchy.version)

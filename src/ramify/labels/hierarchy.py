@@ -6,7 +6,7 @@ import html
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from ramify.labels.obo import read_terms
 from ramify.labels.terms import TermSet
 from ramify.labels.text_formats import read_json, read_outline, write_json, write_outline
 
+if TYPE_CHECKING:
+    from ramify.labels.comparing import Comparison
+
 
 class Hierarchy:
     """An immutable tree or directed acyclic graph of labels.
@@ -56,6 +59,8 @@ class Hierarchy:
         Separator between the names of a path.
     aliases : mapping of label to label, optional
         Other names for labels, accepted by `encode`, `index` and `indices`.
+    version : str
+        The version of the taxonomy that the labels are from, such as "2024-06-17".
 
     Attributes
     ----------
@@ -78,7 +83,7 @@ class Hierarchy:
     Notes
     -----
     Two hierarchies are equal if they have the same labels in the same order and the same edges;
-    aliases and separator are ignored.
+    aliases, separator and version are ignored.
 
     Examples
     --------
@@ -97,6 +102,7 @@ class Hierarchy:
         parent_rows: Rows | None = None,
         separator: str = "/",
         aliases: Mapping[Label, Label] | None = None,
+        version: str = "",
     ) -> None:
         if parent_rows is None:
             raise TypeError(
@@ -106,9 +112,11 @@ class Hierarchy:
             )
         object.__setattr__(self, "_graph", LabelGraph(labels, parent_rows, aliases))
         object.__setattr__(self, "separator", separator)
+        object.__setattr__(self, "version", version)
 
     _graph: LabelGraph
     separator: str
+    version: str
 
     @classmethod
     def from_paths(cls, paths: Iterable[Any], separator: str = "/") -> Hierarchy:
@@ -291,14 +299,15 @@ class Hierarchy:
         >>> pets.labels, pets.index("P:9")
         (('P:1', 'P:2'), 1)
         """
-        graph, aliases = TermSet(read_terms(path)).select(
+        terms, version = read_terms(path)
+        graph, aliases = TermSet(terms).select(
             namespace,
             root=root,
             relations=relations,
             obsolete=obsolete,
             cross_edges=cross_edges,
         )
-        return cls(graph.labels, graph.parent_rows, aliases=aliases)
+        return cls(graph.labels, graph.parent_rows, aliases=aliases, version=version)
 
     @classmethod
     def from_text(cls, text: str) -> Hierarchy:
@@ -339,7 +348,7 @@ class Hierarchy:
         Returns
         -------
         Hierarchy
-            Equal to the one written, with the same aliases and separator.
+            Equal to the one written, with the same aliases, separator and version.
 
         Examples
         --------
@@ -347,8 +356,8 @@ class Hierarchy:
         >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
         True
         """
-        graph, separator, aliases = read_json(text)
-        return cls(graph.labels, graph.parent_rows, separator, aliases)
+        graph, separator, aliases, version = read_json(text)
+        return cls(graph.labels, graph.parent_rows, separator, aliases, version)
 
     @classmethod
     def _of(cls, graph: OrderedGraph, separator: str = "/") -> Hierarchy:
@@ -362,8 +371,8 @@ class Hierarchy:
     __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        arguments = (self.labels, self.parent_rows, self.separator, dict(self.aliases))
-        return type(self), arguments
+        parts = (self.labels, self.parent_rows, self.separator, dict(self.aliases), self.version)
+        return type(self), parts
 
     def __copy__(self) -> Hierarchy:
         return self
@@ -772,7 +781,7 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["a/b"]).to_json()
         '{"format": "ramify.hierarchy", "version": 1, "separator": "/", "labels": ["a", "a/b"], ...
         """
-        return write_json(self._graph, self.separator)
+        return write_json(self._graph, self.separator, self.version)
 
     def to_networkx(self) -> Any:
         """Return the hierarchy as a networkx.DiGraph with edges from parent to child.
@@ -822,7 +831,47 @@ class Hierarchy:
         names = self._graph.labels_at(kept)
         aliases = {a: label for a, label in self.aliases.items() if label in set(names)}
         parent_rows = self._graph.nearest_parents(kept)
-        return type(self)(names, parent_rows, self.separator, aliases)
+        return type(self)(names, parent_rows, self.separator, aliases, self.version)
+
+    def compare(
+        self, new: Hierarchy, y: Any = None, y_new: Any = None, *, min_score: float = 0.5
+    ) -> Comparison:
+        """Compare with a later version: labels added, removed, moved, renamed, split and merged.
+
+        Equal labels and aliases are the same for certain. For other labels, the comparison
+        proposes successors, with a score, from names, places, children and rows. To compare
+        ontologies, use `Ontology.compare`, which knows names, synonyms and replaced terms.
+
+        Parameters
+        ----------
+        new : Hierarchy
+            The later version.
+        y : array-like, optional
+            Labels of rows in this hierarchy, in any format accepted by `read_labels`. The changes
+            then say how many rows they affect.
+        y_new : array-like, optional
+            Labels of the same rows in the new hierarchy. They are the strongest evidence that
+            labels are the same.
+        min_score : float
+            The smallest score of a successor that is proposed.
+
+        Returns
+        -------
+        Comparison
+            The changes.
+
+        Examples
+        --------
+        >>> old = Hierarchy.from_paths(["pets/cats", "pets/dogs"])
+        >>> new = Hierarchy.from_paths(["pets/cats", "pets/dogs/large", "pets/dogs/small"])
+        >>> print(old.compare(new).to_text())
+        added (2)
+          pets/dogs/large
+          pets/dogs/small
+        """
+        from ramify.labels.comparing import compare  # noqa: PLC0415 (imports this module)
+
+        return compare(self, new, y, y_new, min_score=min_score)
 
     def prune(self, Y: Any, min_count: int = 1) -> Hierarchy:
         """Keep labels with enough rows; a row counts for all ancestors of its labels.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ _PACKED: dict[bytes, Callable[..., Any]] = {
 _MOST_BYTES = 1 << 30  # decompressed; the largest ontologies have a few hundred MiB
 _MOST_BYTES_PER_LINE = 1 << 20
 _TRUE = "true"
+_VERSIONS = ("data-version", "date")
+_EXACT_SYNONYM = re.compile(r'"((?:[^"\\]|\\.)*)"\s+EXACT\b')
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class Term:
         Whether the term should no longer be used.
     replaced_by : tuple of str
         The terms to use instead of an obsolete one.
+    consider : tuple of str
+        Terms that may be used instead of an obsolete one.
+    synonyms : tuple of str
+        Other names with exactly the same meaning.
     """
 
     name: str
@@ -48,12 +55,15 @@ class Term:
     alternatives: tuple[str, ...]
     obsolete: bool
     replaced_by: tuple[str, ...]
+    consider: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
 
 
-def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
+def read_terms(path: str | PathLike[str]) -> tuple[dict[str, Term], str]:
     """Read all terms of an OBO file, plain or compressed (gzip, bz2, xz).
 
-    Returns: the terms by identifier, including obsolete ones, in the order of the file.
+    Returns: the terms by identifier, including obsolete ones, in the order of the file, and the
+    version of the ontology, empty if the file has none.
     """
     file = Path(path)
     if not file.is_file():
@@ -62,10 +72,11 @@ def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
             "a web address."
         )
     terms: dict[str, Term] = {}
-    default_namespace = ""
+    default_namespace = version = ""
     for kind, number, tags in _stanzas(file):
         if kind == "":
             default_namespace = _word(tags.get("default-namespace", [""])[0])
+            version = next((tags[tag][0] for tag in _VERSIONS if tags.get(tag, [""])[0]), "")
         elif kind == "Term":
             identifier = _word(tags.get("id", [""])[0])
             if not identifier:
@@ -80,7 +91,7 @@ def read_terms(path: str | PathLike[str]) -> dict[str, Term]:
             terms[identifier] = _term(tags, default_namespace, f"{file}, line {number}")
     if not terms:
         raise ValueError(f"{file} is not a valid OBO file: it has no [Term].")
-    return terms
+    return terms, version
 
 
 def _term(tags: dict[str, list[str]], default_namespace: str, where: str) -> Term:
@@ -99,6 +110,10 @@ def _term(tags: dict[str, list[str]], default_namespace: str, where: str) -> Ter
         alternatives=tuple(_word(value) for value in tags.get("alt_id", ())),
         obsolete=_word(tags.get("is_obsolete", [""])[0]) == _TRUE,
         replaced_by=tuple(_word(value) for value in tags.get("replaced_by", ())),
+        consider=tuple(_word(value) for value in tags.get("consider", ())),
+        synonyms=tuple(
+            found[1] for value in tags.get("synonym", ()) if (found := _EXACT_SYNONYM.match(value))
+        ),
     )
 
 

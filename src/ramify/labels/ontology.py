@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from ramify._messages import counted, shorten
+from ramify._validation import Label
+from ramify.labels.comparing import MIN_SCORE, Comparison, compare
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.obo import read_terms
+from ramify.labels.obo import Term, read_terms
 from ramify.labels.terms import TermSet
 
 
@@ -20,6 +23,8 @@ class Ontology(TermSet):
     ----------
     terms : mapping of str to Term
         All terms by identifier, including obsolete ones.
+    version : str
+        The version of the ontology, such as "releases/2024-06-17".
 
     Attributes
     ----------
@@ -74,7 +79,11 @@ class Ontology(TermSet):
         Ontology
             All terms of the file.
         """
-        return cls(read_terms(path))
+        return cls(*read_terms(path))
+
+    def __init__(self, terms: Mapping[str, Term], version: str = "") -> None:
+        super().__init__(terms)
+        self.version = version
 
     def __repr__(self) -> str:
         terms = counted(sum(not term.obsolete for term in self.terms.values()), "term")
@@ -109,4 +118,74 @@ class Ontology(TermSet):
             obsolete=obsolete,
             cross_edges=cross_edges,
         )
-        return Hierarchy(graph.labels, graph.parent_rows, aliases=aliases)
+        return Hierarchy(graph.labels, graph.parent_rows, aliases=aliases, version=self.version)
+
+    def compare(
+        self,
+        new: Ontology,
+        y: Any = None,
+        y_new: Any = None,
+        *,
+        min_score: float = MIN_SCORE,
+        **options: Any,
+    ) -> Comparison:
+        """Compare the hierarchy of this ontology with that of a later version.
+
+        Identifiers, alternative identifiers and "replaced_by" are certain. "consider", names,
+        exact synonyms, places, children and rows give proposals, with a score.
+
+        Parameters
+        ----------
+        new : Ontology
+            The later version.
+        y, y_new, min_score
+            As in `Hierarchy.compare`.
+        **options
+            As in `hierarchy`: namespace, root, relations, obsolete, cross_edges.
+
+        Returns
+        -------
+        Comparison
+            The changes; ``old`` and ``new`` are the hierarchies.
+
+        Examples
+        --------
+        >>> from ramify.labels import Ontology, Term
+        >>> old = Ontology({"P:1": Term("cat", "", (), (), False, ())})
+        >>> new = Ontology({"P:2": Term("domestic cat", "", (), ("P:1",), False, ())})
+        >>> print(old.compare(new).to_text())
+        renamed (1)
+          P:1 cat → P:2 domestic cat
+        """
+        return compare(
+            self.hierarchy(**options),
+            new.hierarchy(**options),
+            y,
+            y_new,
+            names=(self._names, new._names),
+            synonyms=(self._synonyms, new._synonyms),
+            declared=new._successors,
+            min_score=min_score,
+        )
+
+    @property
+    def _names(self) -> dict[Label, str]:
+        return {identifier: term.name for identifier, term in self.terms.items()}
+
+    @property
+    def _synonyms(self) -> dict[Label, tuple[str, ...]]:
+        return {k: term.synonyms for k, term in self.terms.items() if term.synonyms}
+
+    @property
+    def _successors(self) -> dict[Label, list[tuple[Label, str]]]:
+        """The current terms that obsolete terms name, with the reasons."""
+        found: dict[Label, list[tuple[Label, str]]] = {}
+        for identifier, term in self.terms.items():
+            replaced = [x for t in term.replaced_by if (x := self.current(t)) is not None]
+            considered = [x for t in term.consider if (x := self.current(t)) is not None]
+            reason = "replaced_by" if replaced else "consider"
+            successors = [(x, reason) for x in dict.fromkeys(replaced or considered)]
+            if term.obsolete and successors:
+                for name in (identifier, *term.alternatives):
+                    found.setdefault(name, list(successors))
+        return found

@@ -108,8 +108,8 @@ def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) 
     return parent
 
 
-def write_json(graph: LabelGraph, separator: str) -> str:
-    """Write labels, parents, separator and aliases as JSON for `read_json`."""
+def write_json(graph: LabelGraph, separator: str, version: str) -> str:
+    """Write labels, parents, separator, aliases and version as JSON for `read_json`."""
     content = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -117,12 +117,13 @@ def write_json(graph: LabelGraph, separator: str) -> str:
         "labels": graph.labels,
         "parents": [row_of(graph.parent_rows, i) for i in range(graph.n_labels)],
         "aliases": list(graph.aliases.items()),
+        **({"of": version} if version else {}),
     }
     return json.dumps(content, ensure_ascii=False)
 
 
-def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
-    """Read what `write_json` wrote: the graph, the separator and the aliases."""
+def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label], str]:
+    """Read what `write_json` wrote: the graph, the separator, the aliases and the version."""
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -134,10 +135,13 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label]]:
             "text must be JSON written by to_json, but its values are nested too deeply."
         ) from None
     _check_json(content)
+    version = content.get("of", "")
+    if not isinstance(version, str):
+        raise ValueError(f"of must be a version, got {repr(version)[:_SHOWN]}.")
     kinds = (str, int, float)
     labels = tuple(check_label_name(x, "a label", kinds) for x in content["labels"])
     graph = OrderedGraph(labels, rows_from_lists(content["parents"]))
-    return graph, content["separator"], dict(content["aliases"])
+    return graph, content["separator"], dict(content["aliases"]), version
 
 
 def _check_json(content: Any) -> None:
