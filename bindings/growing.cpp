@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -160,6 +161,28 @@ LabelSets label_sets_of(const std::optional<Vector<std::uint32_t>>& given,
     return sets;
 }
 
+/// Labels that rows may have, checked; see UnknownLabels. The numpy arrays are kept alive.
+struct Unknown {
+    Vector<std::uint32_t> of_row;
+    LabelRows patterns;
+    LabelRows parents;
+    UnknownLabels labels;
+
+    Unknown(Vector<std::uint32_t> pattern_of_row, LabelRows given, LabelRows graph,
+            std::size_t n_rows, std::size_t n_labels)
+        : of_row(std::move(pattern_of_row)),
+          patterns(std::move(given)),
+          parents(std::move(graph)),
+          labels{view(of_row), patterns.sorted(), parents.parents()} {
+        require(of_row.size() == n_rows, "of_row must have one pattern per row");
+        require(patterns.n_labels() == n_labels && parents.n_labels() == n_labels,
+                "patterns and parents must have the labels of rows");
+        const auto most = patterns.n_rows();
+        require(std::ranges::all_of(labels.of_row, [&](auto k) { return k < most; }),
+                "of_row must be below the number of patterns");
+    }
+};
+
 /// Labels of all rows, checked, and numbered if many trees will learn from them.
 struct Labels {
     std::vector<std::int64_t> indptr;
@@ -168,9 +191,15 @@ struct Labels {
     std::optional<Vector<std::uint32_t>> set_of_row;
     std::optional<Matrix<double>> squared;
     std::optional<NodeLabels> numbered;
+    std::unique_ptr<Unknown> unknown;
 
     Targets targets() const {
-        return {{indptr, indices}, weight, {}, numbered ? &*numbered : nullptr};
+        return {{indptr, indices},
+                weight,
+                {},
+                numbered ? &*numbered : nullptr,
+                nullptr,
+                unknown ? &unknown->labels : nullptr};
     }
 };
 
@@ -182,7 +211,9 @@ std::vector<T> copy_of(const Vector<T>& given) {
 
 void make_labels(Labels* place, const LabelRows& given, const Vector<double>& weight,
                  std::optional<Vector<std::uint32_t>> set_of_row,
-                 std::optional<Matrix<double>> squared, bool many) {
+                 std::optional<Matrix<double>> squared, bool many,
+                 std::optional<Vector<std::uint32_t>> pattern_of_row,
+                 std::optional<LabelRows> patterns, std::optional<LabelRows> parents) {
     require(given.n_labels() == weight.size(), "weight must have one number per label");
     const auto rows = given.sorted();
     Labels labels{{rows.indptr.begin(), rows.indptr.end()},
@@ -190,8 +221,15 @@ void make_labels(Labels* place, const LabelRows& given, const Vector<double>& we
                   copy_of(weight),
                   std::move(set_of_row),
                   std::move(squared),
-                  {}};
-    if (many) {
+                  {},
+                  nullptr};
+    if (pattern_of_row) {
+        require(patterns && parents, "patterns and parents must be given with pattern_of_row");
+        labels.unknown = std::make_unique<Unknown>(std::move(*pattern_of_row),
+                                                   std::move(*patterns), std::move(*parents),
+                                                   labels.indptr.size() - 1, given.n_labels());
+    }
+    if (many && !labels.unknown) {
         const Unlocked unlocked;
         labels.numbered = number_labels(labels.targets(), labels.indptr.size() - 1);
     }
@@ -206,6 +244,11 @@ Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::i
     require(!options.sums || options.pessimism.confidence <= 0,
             "pessimistic pruning requires leaves with shares");
     Targets targets = labels.targets();
+    require(
+        targets.unknown == nullptr ||
+            (options.criterion == Criterion::variance && options.prototype == Prototype::mean &&
+             !options.sums && !options.rules.clus && options.pessimism.confidence <= 0),
+        "labels that are not known do not support these options");
     targets.sets = label_sets_of(labels.set_of_row, labels.squared, options, dataset.n_rows);
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });
@@ -334,9 +377,11 @@ void init_growing(nb::module_& m) {
     nb::class_<Labels>(m, "Labels", "Labels of the rows of a Dataset, prepared for growing.")
         .def("__init__", &make_labels, nb::arg("rows"), nb::arg("weight"),
              nb::arg("set_of_row") = nb::none(), nb::arg("squared") = nb::none(),
-             nb::arg("many") = false,
+             nb::arg("many") = false, nb::arg("pattern_of_row") = nb::none(),
+             nb::arg("patterns") = nb::none(), nb::arg("parents") = nb::none(),
              "The labels of the rows, label weights, the label set of each row and the squared "
-             "distances between the sets; many: for more than one tree.");
+             "distances between the sets; many: for more than one tree. Of labels that are not "
+             "known: the pattern of each row, the labels of each pattern and their parents.");
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
           nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
           "Grow a tree that predicts labels.");

@@ -6,6 +6,7 @@
 #include "common/sparse_rows.hpp"
 #include "data/label_sets.hpp"
 #include "data/target_table.hpp"
+#include "data/unknown.hpp"
 
 namespace ramify {
 
@@ -17,6 +18,7 @@ struct Targets {
     LabelSets sets = {};                   // for distances and medoids; otherwise empty
     const NodeLabels* numbered = nullptr;  // of all rows, see number_labels(); null: not computed
     const TargetTable* table = nullptr;    // variables in place of labels
+    const UnknownLabels* unknown = nullptr;  // labels that rows may have; null: none
 
     std::size_t n_labels() const { return label_weight.size(); }
 };

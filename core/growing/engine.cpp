@@ -30,6 +30,7 @@ std::optional<std::string> not_plain(const Dataset& dataset, const GrowOptions& 
 std::optional<std::string> not_counting(const Dataset& dataset, const Targets& targets,
                                         const GrowOptions& options) {
     if (targets.n_labels() != 1) return "there must be one label";
+    if (targets.unknown != nullptr) return "all labels must be known";
     if (options.rules.nominal_tests == NominalTests::nary && dataset.has(FeatureKind::nominal)) {
         return "nominal_tests must not be nary";
     }
@@ -56,6 +57,7 @@ std::optional<std::string> not_rare_class(const Dataset& dataset, const Targets&
     if (targets.n_labels() == 0 || targets.n_labels() > RareClassSearch::max_classes) {
         return "there must be from 1 to 256 labels";
     }
+    if (targets.unknown != nullptr) return "all labels must be known";
     if (std::ranges::any_of(targets.label_weight, differs)) return "label weights must be equal";
     if (dataset.n_rows > RareClassSearch::max_rows) return "there must be at most 16384 rows";
     if (!rules.f_critical.empty()) return "there must be no F-test";

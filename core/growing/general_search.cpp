@@ -14,6 +14,7 @@
 #include "growing/partition.hpp"
 #include "growing/splitter.hpp"
 #include "tree/builder.hpp"
+#include "tree/known_shares.hpp"
 #include "tree/medoid.hpp"
 
 namespace ramify {
@@ -48,6 +49,9 @@ class GeneralSearch {
           target_prototype_(shared.targets.table == nullptr
                                 ? nullptr
                                 : std::make_unique<TargetPrototype>(*shared.targets.table)),
+          known_shares_(shared.targets.unknown == nullptr
+                            ? nullptr
+                            : std::make_unique<KnownShares>(shared.targets)),
           sorted_(shared.dataset, shared.options.rules.clus),
           sampler_(shared.dataset.features.size()),
           java_(java),
@@ -93,6 +97,7 @@ class GeneralSearch {
     LabelSums label_sums_;
     Medoid medoid_;
     std::unique_ptr<TargetPrototype> target_prototype_;  // if the targets are a table
+    std::unique_ptr<KnownShares> known_shares_;          // if labels are unknown
     SortedOrders sorted_;
     FeatureSampler sampler_;
     JavaRandom* java_;
@@ -282,6 +287,9 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
     const auto sums = label_sums_.of(node.rows);
     if (shared_.options.prototype == Prototype::medoid) {
         tree.set_labels(id, medoid_.of(node.rows, sums));
+    } else if (known_shares_ != nullptr) {
+        known_shares_->compute(node.rows, node.weight, sums);
+        tree.set_values(id, known_shares_->labels(), known_shares_->values());
     } else {
         tree.set_values(id, sums, shared_.options.sums ? 1.0 : node.weight);
     }

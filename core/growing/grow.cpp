@@ -7,6 +7,7 @@
 #include "growing/general_search.hpp"
 #include "single_target/counting.hpp"
 #include "single_target/rare_class.hpp"
+#include "tree/known_shares.hpp"
 #include "tree/prune.hpp"
 #include "tree/prune_pessimistic.hpp"
 
@@ -16,14 +17,15 @@ namespace {
 
 /// What happens to a grown tree, in this order.
 struct Passes {
-    bool inherits;     // nodes without a known value of a target get that of the node above
+    bool inherits;     // nodes that know nothing of a target or label follow the node above
     bool merges;       // leaves that predict the same
     bool prunes;       // leaves that promise no fewer errors
     bool keeps_inner;  // predictions of inner nodes
 
     Passes(const Targets& targets, const GrowOptions& options)
-        : inherits(targets.table != nullptr && targets.table->any_unknown &&
-                   targets.table->inherit),
+        : inherits(
+              targets.unknown != nullptr ||
+              (targets.table != nullptr && targets.table->any_unknown && targets.table->inherit)),
           merges(inherits || options.merging != LeafMerging::none),
           prunes(options.pessimism.confidence > 0),
           keeps_inner(options.inner_values || prunes) {}
@@ -36,7 +38,11 @@ Tree grow_and_pass(const Dataset& dataset, const Targets& targets, NodeRows root
     growth.inner_values |= passes.inherits;
     Tree tree =
         grow_general(dataset, targets, passes.prunes ? root : std::move(root), growth, signal);
-    if (passes.inherits) tree = inherit_values(tree, *targets.table);
+    if (targets.unknown != nullptr) {
+        tree = inherit_shares(tree, *targets.unknown, targets.n_labels());
+    } else if (passes.inherits) {
+        tree = inherit_values(tree, *targets.table);
+    }
     if (passes.merges) {
         tree = merge_leaves(tree, options.merging, passes.keeps_inner, targets.table);
     }

@@ -244,6 +244,9 @@ std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targ
 std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
                                         Criterion criterion, const SplitRules& rules) {
     if (targets.table != nullptr) return make_table_splitter(dataset, targets, criterion, rules);
+    if (targets.unknown != nullptr) {
+        return std::make_unique<ScanSplitter<KnownVarianceScan>>(dataset, targets, rules);
+    }
     return with_scan(criterion,
                      [&]<typename Scan>(std::type_identity<Scan>) -> std::unique_ptr<Splitter> {
                          return std::make_unique<ScanSplitter<Scan>>(dataset, targets, rules);

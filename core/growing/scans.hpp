@@ -5,6 +5,7 @@
 
 #include "criteria/distance.hpp"
 #include "criteria/entropy.hpp"
+#include "criteria/known_variance.hpp"
 #include "criteria/target_scan.hpp"
 #include "criteria/variance.hpp"
 #include "growing/options.hpp"
@@ -15,6 +16,7 @@
     INSTANTIATE(EntropyScan<false>)                  \
     INSTANTIATE(EntropyScan<true>)                   \
     INSTANTIATE(DistanceScan)                        \
+    INSTANTIATE(KnownVarianceScan)                   \
     INSTANTIATE(TargetScan<NumericStatistic>)        \
     INSTANTIATE(TargetScan<NominalStatistic<false>>) \
     INSTANTIATE(TargetScan<NominalStatistic<true>>)

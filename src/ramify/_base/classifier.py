@@ -33,12 +33,19 @@ from ramify._schema import (
 from ramify._validation import check_choice, check_same_length, check_sample_weight
 from ramify.data.features import FeatureSchema, read_features, read_training_features
 from ramify.data.frames import OUTPUTS, in_memory, make_frame, names_of
+from ramify.data.rows import take_rows
 from ramify.decision import apply_threshold
 from ramify.decision.best_sets import DECISIONS, ROW_KINDS, Answers
 from ramify.labels.class_weight import class_factors
-from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
+from ramify.labels.encoding import (
+    EncodedLabels,
+    LabelFormat,
+    read_labels,
+    unknown_not_allowed,
+)
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
 
@@ -207,13 +214,36 @@ class HierarchicalClassifier(
         X, self.schema_ = read_training_features(
             self, X, self.categorical_features, clus_order=clus_order
         )
-        encoded = read_labels(y, self.hierarchy)
+        encoded = read_labels(y, self.hierarchy, allow_unknown=True)
         check_same_length(X.shape[0], encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, X.shape[0])
+        if encoded.unknown is not None:
+            X, encoded, weights = self._drop_unlabelled(X, encoded, weights)
         weights = self._weigh_classes(encoded, weights)
         self._describe_labels(encoded, weights)
         self._name_targets(y)
         return X, encoded, weights
+
+    def _why_not_unknown(self) -> str | None:
+        """Return why `fit` cannot learn from labels that are partly unknown, or None."""
+        return f"{type(self).__name__} requires all labels. PCTForestClassifier learns from others"
+
+    def _drop_unlabelled(
+        self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]
+    ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
+        """Leave out the rows that know no label; raise an error if labels must be known."""
+        unknown = cast("UnknownLabels", encoded.unknown)
+        why = self._why_not_unknown()
+        if why is not None:
+            raise unknown_not_allowed(unknown, encoded.hierarchy, why)
+        keep = ~unknown.nothing_known
+        if keep.all():
+            return X, encoded, weights
+        if not weights[keep].any():
+            raise ValueError("y must have a known label in some row, got none. Pass labels.")
+        rows = np.flatnonzero(keep)
+        left = encoded._replace(Y=encoded.Y[rows], unknown=unknown.take(rows))
+        return take_rows(X, rows), left, weights[rows]
 
     def _weigh_classes(
         self, encoded: EncodedLabels, weights: NDArray[np.float64]
@@ -229,11 +259,7 @@ class HierarchicalClassifier(
         self.hierarchy_ = encoded.hierarchy
         self.format_ = encoded.format
         self.classes_ = encoded.format.classes
-        self._keep_answers(
-            Answers.like(
-                encoded.Y, encoded.hierarchy, weights, is_path=encoded.format.single_label
-            )
-        )
+        self._keep_answers(_answers_like(encoded, weights))
 
     def _keep_answers(self, answers: Answers) -> None:
         self.row_kind_ = answers.kind
@@ -495,6 +521,21 @@ def copy_input_attributes(source: HierarchicalClassifier, target: HierarchicalCl
     for name in INPUT_ATTRIBUTES:
         if hasattr(source, name):
             setattr(target, name, getattr(source, name))
+
+
+def _answers_like(encoded: EncodedLabels, weights: NDArray[np.float64]) -> Answers:
+    """Describe the training rows by those all of whose labels are known, if there are any."""
+    is_path, hierarchy = encoded.format.single_label, encoded.hierarchy
+    if encoded.unknown is None:
+        return Answers.like(encoded.Y, hierarchy, weights, is_path=is_path)
+    rows = np.flatnonzero(encoded.unknown.all_known & (weights > 0))
+    if rows.size:
+        return Answers.like(encoded.Y[rows], hierarchy, weights[rows], is_path=is_path)
+    if not is_path:
+        return Answers("labels")
+    ends = np.zeros(hierarchy.n_labels, dtype=bool)
+    ends[hierarchy.indices(hierarchy.leaves)] = True
+    return Answers("path", ends)
 
 
 class ArrayClassifier(HierarchicalClassifier):

@@ -40,6 +40,13 @@ def by_rows(X: Any) -> Any:
     return X.tocsr() if sparse.issparse(X) else X  # type: ignore[attr-defined]
 
 
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of X, in the layout of X."""
+    if not sparse.issparse(X):
+        return X[rows]
+    return X.tocsr()[rows].asformat(X.format)  # type: ignore[attr-defined]
+
+
 def by_columns(X: Any) -> Any:
     """Return X; if it is sparse, in the layout from which columns can be taken."""
     return X.tocsc() if sparse.issparse(X) else X  # type: ignore[attr-defined]

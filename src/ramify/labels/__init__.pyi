@@ -1,6 +1,11 @@
 from ramify.labels.balancing import balance_score, balance_weights, flatten_level
 from ramify.labels.comparing import Change, Comparison, Successor
-from ramify.labels.encoding import EncodedLabels, HierarchyBinarizer, read_labels
+from ramify.labels.encoding import (
+    EncodedLabels,
+    HierarchyBinarizer,
+    PartialLabels,
+    read_labels,
+)
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.obo import Term
 from ramify.labels.ontology import Ontology
@@ -13,6 +18,7 @@ __all__ = [
     "Hierarchy",
     "HierarchyBinarizer",
     "Ontology",
+    "PartialLabels",
     "Successor",
     "Term",
     "as_levels",

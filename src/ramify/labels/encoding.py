@@ -11,11 +11,19 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ramify import _core
 from ramify._fitting import all_or_nothing
 from ramify._savable import savable
 from ramify._schema import Array, Instance, Schema
-from ramify._validation import Label, UnknownLabelsError, is_missing, missing_label_error
+from ramify._validation import (
+    Label,
+    UnknownLabelsError,
+    check_choice,
+    is_missing,
+    missing_label_error,
+)
 from ramify.data.frames import in_memory
+from ramify.data.rows import as_label_rows
 from ramify.labels.building import path_segments, rows_from_lists
 from ramify.labels.formats import LabelFormat, format_from_settings
 from ramify.labels.graph import row_of
@@ -24,6 +32,7 @@ from ramify.labels.readers import (
     EncodedLabels,
     are_levels,
     as_levels,
+    order_columns,
     read_label_sets,
     read_levels,
     read_matrix,
@@ -33,11 +42,20 @@ from ramify.labels.readers import (
     warn_of_column_vector,
     warn_of_levels,
 )
+from ramify.labels.unknown import (
+    ENDS,
+    UnknownLabels,
+    close_unknown,
+    first_unknown,
+    missing_rows,
+    split_matrix,
+)
 
 __all__ = [
     "EncodedLabels",
     "HierarchyBinarizer",
     "LabelFormat",
+    "PartialLabels",
     "extend_hierarchy",
     "format_from_settings",
     "read_labels",
@@ -48,7 +66,9 @@ __all__ = [
 _SETS = (list, tuple, set, frozenset, np.ndarray)
 
 
-def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
+def read_labels(
+    y: Any, hierarchy: Hierarchy | None = None, *, allow_unknown: bool = False
+) -> EncodedLabels:
     """Convert labels in any format to a label matrix, with ancestors added.
 
     Parameters
@@ -73,17 +93,23 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
           single names); without a hierarchy, names such as "ann@example.org" are not split;
         - a 2-D array or data frame of strings with one column per level; short paths are padded
           with "", None or NaN;
-        - a pandas, polars or pyarrow column of any of these, or a data frame with one such column.
+        - a pandas, polars or pyarrow column of any of these, or a data frame with one such column;
+        - `PartialLabels`, with labels that are not known.
     hierarchy : Hierarchy, optional
         The labels that may occur. If None, it is inferred from `y`: a tree if there are levels or
         paths, otherwise flat with sorted labels. The columns of a label matrix are then
         named 0, 1, …, or as in the data frame.
+    allow_unknown : bool
+        Whether labels may be unknown: `PartialLabels`; NaN, None, ``pandas.NA`` or -1 in a label
+        matrix or in a data frame of 0 and 1; None or NaN in place of the labels of a row. If
+        False, they raise an error.
 
     Returns
     -------
     EncodedLabels
-        ``Y`` (csr_array), ``hierarchy`` and ``format``; ``format.write(Y)`` converts back, to
-        numpy arrays if `y` is a pandas or polars column.
+        ``Y`` (csr_array), ``hierarchy``, ``format`` and ``unknown``; ``format.write(Y)`` converts
+        back, to numpy arrays if `y` is a pandas or polars column. ``unknown`` is None if all
+        labels are known.
 
     Examples
     --------
@@ -103,6 +129,17 @@ def read_labels(y: Any, hierarchy: Hierarchy | None = None) -> EncodedLabels:
             f"hierarchy must be a ramify.Hierarchy or None, got {type(hierarchy).__name__}. Build "
             "one with Hierarchy.from_paths or Hierarchy.from_edges."
         )
+    if isinstance(y, PartialLabels):
+        return _read_partial(y, hierarchy, allow_unknown)
+    if allow_unknown:
+        found = _read_gaps(y, hierarchy)
+        if found is not None:
+            return found
+    return _read_known(y, hierarchy)
+
+
+def _read_known(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
+    """Read labels that are all known."""
     if sparse.issparse(y):
         return read_matrix(y, hierarchy)
     values, columns = _unpacked(y)
@@ -214,6 +251,244 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
         )
     dtype = "U" if not is_array or values.dtype.kind == "U" else "O"
     return read_strings(rows, hierarchy, dtype)
+
+
+# ---- unknown labels -------------------------------------------------------------------------
+
+
+def _read_gaps(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels | None:
+    """Read y if entries of a label matrix, or the labels of whole rows, are missing."""
+    values: Any = y
+    columns = None
+    if not sparse.issparse(y):
+        values, columns = _unpacked(y)
+    is_matrix = sparse.issparse(values) or (isinstance(values, np.ndarray) and values.ndim == 2)
+    if is_matrix:
+        return _read_gaps_of_matrix(values, columns, hierarchy)
+    is_plain = isinstance(values, np.ndarray) and (values.ndim != 1 or values.dtype.kind in "biuU")
+    if is_plain or len(values) == 0:
+        return None
+    if isinstance(values, list) and all(isinstance(row, list | tuple) for row in values):
+        cells = np.empty((len(values), len(values[0])), dtype=object)
+        if cells.shape[1] > 1 and all(len(row) == cells.shape[1] for row in values):
+            cells[:] = values
+            fits = hierarchy is None or cells.shape[1] == hierarchy.n_labels
+            return _read_gaps_of_matrix(cells, None, hierarchy) if fits else None
+        return None
+    missing = missing_rows(values)
+    if not missing.any() or missing.all():
+        return None
+    rows = np.flatnonzero(~missing)
+    known = values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows.tolist()]
+    encoded = read_labels(known, hierarchy)
+    place = np.zeros(len(missing) + 1, dtype=encoded.Y.indptr.dtype)
+    np.cumsum(np.where(missing, 0, 1), out=place[1:])
+    parts = (encoded.Y.data, encoded.Y.indices, encoded.Y.indptr[place])
+    Y = sparse.csr_array(parts, shape=(len(missing), encoded.Y.shape[1]))
+    marked = np.repeat(missing[:, None], encoded.Y.shape[1], axis=1)
+    unknown = close_unknown(encoded.hierarchy, Y, marked)
+    return encoded._replace(Y=Y, unknown=unknown)
+
+
+def _read_gaps_of_matrix(
+    values: Any, columns: Sequence[Any] | None, hierarchy: Hierarchy | None
+) -> EncodedLabels | None:
+    one_column = values.shape[1] == 1 and not (hierarchy is not None and hierarchy.n_labels == 1)
+    split = None if one_column else split_matrix(values)
+    if split is None:
+        return None
+    known, marked = split
+    encoded = read_matrix(known, hierarchy, columns)
+    if columns is not None:
+        marked = order_columns(marked, columns, encoded.hierarchy, "y")
+        # A label without a column has those of its children that are known.
+        inner = encoded.hierarchy.indices(set(encoded.hierarchy.labels) - set(columns))
+        if tuple(columns) != tuple(range(encoded.hierarchy.n_labels)):
+            for label in inner.tolist():
+                below = encoded.hierarchy.descendants(encoded.hierarchy.labels[label])
+                marked[:, label] = marked[:, encoded.hierarchy.indices(below)].any(axis=1)
+    return encoded._replace(unknown=close_unknown(encoded.hierarchy, encoded.Y, marked))
+
+
+class PartialLabels:
+    """Labels of rows that are only partly known.
+
+    An entry of the label matrix is 1, 0 or unknown. Labels are made consistent with the hierarchy:
+    the ancestors of a label that a row has are known, and so are the descendants of a label that
+    it is known not to have.
+
+    Parameters
+    ----------
+    y : array-like
+        Labels in any format accepted by `read_labels`. In a label matrix or a data frame of 0 and
+        1, NaN, None, ``pandas.NA`` and -1 mark unknown entries; sparse matrices store them. None
+        or NaN in place of the labels of a row means that nothing is known about it.
+    hierarchy : Hierarchy, optional
+        The labels that may occur. If None, it is inferred from `y`.
+    unknown : sequence of collections of labels, optional
+        For each row the labels that are unknown, with all their descendants; None or an empty
+        collection if there are none.
+    ends : {"known", "unknown_below"}
+        What is known below the most specific labels of a row. "known": the row has none of their
+        children. "unknown_below": nothing; a row without labels is then unknown altogether.
+
+    Attributes
+    ----------
+    Y : csr_array of int32, shape (n, n_labels)
+        Label matrix with ancestors, 0 where a label is unknown.
+    hierarchy : Hierarchy
+        The hierarchy given or inferred.
+    format : LabelFormat
+        The format of `y`.
+    unknown : UnknownLabels or None
+        The unknown labels; ``unknown.mask()`` returns them as an array.
+
+    See Also
+    --------
+    read_labels : The formats of y.
+
+    Examples
+    --------
+    >>> from ramify import PartialLabels
+    >>> y = PartialLabels(["animal/cat", "animal", "plant"], ends="unknown_below")
+    >>> y.hierarchy.labels
+    ('animal', 'animal/cat', 'plant')
+    >>> y.to_array()
+    array([[ 1.,  1.,  0.],
+           [ 1., nan,  0.],
+           [ 0.,  0.,  1.]])
+    """
+
+    def __init__(
+        self,
+        y: Any,
+        hierarchy: Hierarchy | None = None,
+        *,
+        unknown: Sequence[Any] | None = None,
+        ends: str = "known",
+    ) -> None:
+        check_choice("ends", ends, ENDS)
+        encoded = read_labels(y, hierarchy, allow_unknown=True)
+        self.Y, self.hierarchy, self.format = encoded.Y, encoded.hierarchy, encoded.format
+        self.unknown = encoded.unknown
+        if ends == "unknown_below":
+            self._mark(_below_ends(self.Y, self.hierarchy))
+        if unknown is not None:
+            self._mark(_read_unknown(unknown, self.Y, self.hierarchy))
+
+    def _mark(self, marked: Any) -> None:
+        """Add unknown labels with their descendants."""
+        if self.unknown is not None:
+            marked = marked + self.unknown.as_rows()
+        self.unknown = close_unknown(self.hierarchy, self.Y, marked, below=True)
+
+    @classmethod
+    def _of(cls, encoded: EncodedLabels) -> PartialLabels:
+        found = cls.__new__(cls)
+        found.Y, found.hierarchy, found.format, found.unknown = encoded
+        return found
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of rows, as a tuple."""
+        return (int(self.Y.shape[0]),)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.Y.shape[0])
+
+    def __getitem__(self, rows: Any) -> PartialLabels:
+        """Return the labels of some rows, given as indices, a mask or a slice."""
+        rows = np.atleast_1d(np.arange(len(self))[rows])
+        unknown = None if self.unknown is None else self.unknown.take(rows)
+        return self._of(EncodedLabels(self.Y[rows], self.hierarchy, self.format, unknown))
+
+    def to_array(self) -> NDArray[np.float64]:
+        """Return the label matrix with NaN where a label is unknown.
+
+        Returns
+        -------
+        ndarray of shape (n, n_labels)
+            0, 1 and NaN.
+        """
+        found: NDArray[np.float64] = self.Y.toarray().astype(np.float64)
+        if self.unknown is not None:
+            found[self.unknown.mask()] = np.nan
+        return found
+
+    def __repr__(self) -> str:
+        n_unknown = 0 if self.unknown is None else int(self.unknown.n_unknown.sum())
+        share = n_unknown / max(1, self.Y.shape[0] * self.Y.shape[1])
+        return (
+            f"PartialLabels({self.Y.shape[0]} rows, {self.Y.shape[1]} labels, {share:.1%} unknown)"
+        )
+
+
+def _read_partial(
+    y: PartialLabels, hierarchy: Hierarchy | None, allow_unknown: bool
+) -> EncodedLabels:
+    encoded = EncodedLabels(y.Y, y.hierarchy, y.format, y.unknown)
+    if hierarchy is not None and hierarchy.labels != y.hierarchy.labels:
+        raise ValueError(
+            f"y must have the labels of hierarchy, {hierarchy.n_labels}, got PartialLabels with "
+            f"{y.hierarchy.n_labels} labels. Pass the hierarchy to PartialLabels, too."
+        )
+    if y.unknown is not None and not allow_unknown:
+        raise unknown_not_allowed(y.unknown, y.hierarchy, "it is not supported here")
+    return encoded
+
+
+def unknown_not_allowed(unknown: UnknownLabels, hierarchy: Hierarchy, why: str) -> ValueError:
+    """Build the error for unknown labels that cannot be used."""
+    return ValueError(
+        f"y must not have unknown labels, got {first_unknown(unknown, hierarchy)}: {why}. Drop "
+        "these rows, or replace unknown labels with 0 if they are negative."
+    )
+
+
+def _below_ends(Y: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
+    """Mark the children of the most specific labels of rows; without labels, the top."""
+    n_labels = hierarchy.n_labels
+    indptr, indices = _core.most_specific(as_label_rows(Y), hierarchy._parents)
+    ones = np.ones(len(indices), dtype=np.int32)
+    ends = sparse.csr_array((ones, indices, indptr), shape=Y.shape)
+    starts, children = hierarchy.child_rows
+    ones = np.ones(len(children), dtype=np.int32)
+    down = sparse.csr_array((ones, children, starts), shape=(n_labels, n_labels))
+    top = sparse.csr_array((np.diff(hierarchy.parent_rows[0]) == 0).astype(np.int32)[None])
+    empty = sparse.csr_array((np.diff(Y.indptr) == 0).astype(np.int32)[:, None])
+    return sparse.csr_array(ends @ down + empty @ top)
+
+
+def _read_unknown(
+    unknown: Sequence[Any], Y: sparse.csr_array[np.int32], hierarchy: Hierarchy
+) -> sparse.csr_array[np.int32]:
+    """Read `unknown` of PartialLabels: the labels as listed, one row per row of y."""
+    if isinstance(unknown, str) or len(unknown) != Y.shape[0]:
+        raise ValueError(
+            f"unknown must have one collection of labels per row of y, {Y.shape[0]}, got "
+            f"{unknown if isinstance(unknown, str) else len(unknown)}. Use None for rows without "
+            "unknown labels."
+        )
+    rows = [() if is_missing(row) else row for row in unknown]
+    for number, row in enumerate(rows):
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise TypeError(
+                f"unknown must have a collection of labels in every row, got {row!r} in row "
+                f"{number}. Pass a list of labels."
+            )
+    indices = [hierarchy.indices(list(row)) for row in rows]
+    indptr = np.concatenate([[0], np.cumsum([len(found) for found in indices])])
+    columns = np.concatenate([*indices, np.empty(0, dtype=np.int64)]).astype(np.int32)
+    marked = sparse.csr_array((np.ones(len(columns), np.int32), columns, indptr), shape=Y.shape)
+    both = sparse.coo_array(marked.multiply(Y))
+    if both.nnz:
+        row, column = int(both.coords[0][0]), int(both.coords[1][0])
+        raise ValueError(
+            f"unknown must not contain labels that y has, got {hierarchy.labels[column]!r} in row "
+            f"{row}. Leave it out, or list those of its descendants that are unknown."
+        )
+    return marked
 
 
 @savable

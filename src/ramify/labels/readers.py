@@ -47,6 +47,7 @@ from ramify.labels.texts import (
     normalize_path,
     similar_labels_note,
 )
+from ramify.labels.unknown import UnknownLabels
 
 
 class EncodedLabels(NamedTuple):
@@ -60,11 +61,14 @@ class EncodedLabels(NamedTuple):
         The hierarchy given or inferred.
     format : LabelFormat
         ``format.write(Y)`` converts a label matrix to the format of y.
+    unknown : UnknownLabels or None
+        The labels that are not known, which are 0 in `Y`; None if there are none.
     """
 
     Y: sparse.csr_array[np.int32]
     hierarchy: Hierarchy
     format: LabelFormat
+    unknown: UnknownLabels | None = None
 
 
 def read_matrix(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from ramify import _core
@@ -24,7 +23,7 @@ from ramify._validation import (
 )
 from ramify.data.features import read_features
 from ramify.labels.class_weight import check_class_weight
-from ramify.labels.encoding import read_labels
+from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.clus import label_conventions
 from ramify.trees.conventions import Conventions
@@ -32,7 +31,7 @@ from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.f_test_choice import FTestChoice, choose_f_test
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import check_parameters, is_list
+from ramify.trees.parameters import check_parameters, is_list, why_not_unknown
 from ramify.trees.pruning import make_loss, prune_by_error
 from ramify.trees.tree_data import ValidationRows, label_data
 from ramify.trees.views import TreeViews, check_tree_fits
@@ -365,19 +364,19 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         """
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self.clus_compat)
         validation = self._read_validation(X_val, y_val, sample_weight_val)
-        self._grow(X, encoded.Y, weights, validation)
+        self._grow(X, encoded, weights, validation)
         return self
 
     def _grow(
         self,
         X: Any,
-        Y: sparse.csr_array[np.int32],
+        encoded: EncodedLabels,
         weights: NDArray[np.float64],
         validation: ValidationRows | None,
     ) -> None:
         random = check_random_state(self.random_state)
         options = TreeOptions.of(self, seed=int(random.randint(np.iinfo(np.int32).max)))
-        data = label_data(self, X, Y, weights)
+        data = label_data(self, X, encoded.Y, weights, unknown=encoded.unknown)
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
@@ -422,6 +421,9 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
 
     def _text_form(self) -> str:
         return "presence"
+
+    def _why_not_unknown(self) -> str | None:
+        return why_not_unknown(self)
 
     @property
     def _conventions(self) -> Conventions:

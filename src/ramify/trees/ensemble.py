@@ -28,7 +28,7 @@ from ramify.trees.conventions import Conventions
 from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.growing import grow_member, grow_members
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import check_parameters
+from ramify.trees.parameters import check_parameters, why_not_unknown
 from ramify.trees.sampling import Sampling, count_draws
 from ramify.trees.tree_data import TreeData, label_data
 from ramify.trees.views import (
@@ -354,7 +354,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
-        data = label_data(self, X, encoded.Y, weights, many=True)
+        data = label_data(self, X, encoded.Y, weights, many=True, unknown=encoded.unknown)
         if not self._draws_by_class:
             return data
         factors = class_factors(self.class_weight, encoded.Y, encoded.format, weights)
@@ -362,6 +362,9 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
 
     def _text_form(self) -> str:
         return "presence"
+
+    def _why_not_unknown(self) -> str | None:
+        return why_not_unknown(self)
 
     def _describe_output(self) -> tuple[Any, ...]:
         return self.schema_.variables, self.hierarchy_

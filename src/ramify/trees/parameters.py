@@ -99,6 +99,35 @@ def check_parameters(estimator: Any) -> None:
     estimator._conventions.check(estimator)
 
 
+def why_not_unknown(estimator: Any) -> str | None:
+    """Return which parameter of a tree or ensemble requires that all labels are known, or None."""
+    core, criterion = find_criterion(estimator.criterion).core, estimator.criterion
+    unsupported = {
+        f"criterion={criterion!r} requires all labels. Use criterion='variance'": (
+            core == "variance"
+        ),
+        "prototype='medoid' requires all labels. Use prototype='mean'": (
+            getattr(estimator, "prototype", "mean") == "mean"
+        ),
+        "smoothing requires all labels. Use smoothing=0": estimator.smoothing == 0,
+        "pruning='pessimistic' requires all labels. Use pruning=None": (
+            getattr(estimator, "pruning", None) != "pessimistic"
+        ),
+        "a list of levels of f_test requires all labels. Use one level": (
+            not is_list(estimator.f_test)
+        ),
+        "label_weight='balanced' requires all labels. Use label_weight=None": (
+            not isinstance(estimator.label_weight, str)
+        ),
+        "class_weight requires all labels. Use class_weight=None": estimator.class_weight is None,
+        "oob_score requires all labels. Use oob_score=False": (
+            not getattr(estimator, "oob_score", False)
+        ),
+        "CLUS does not support it. Use clus_compat=False": not estimator._conventions.clus,
+    }
+    return next((why for why, fits in unsupported.items() if not fits), None)
+
+
 def _check_f_test(estimator: Any) -> None:
     f_test, criterion = estimator.f_test, getattr(estimator, "criterion", "variance")
     if is_list(f_test) and not hasattr(estimator, "cv"):

@@ -14,6 +14,7 @@ from ramify._cached import cached_property
 from ramify.data.features import FeatureSchema, given_features, make_dataset
 from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.trees.criteria import Criterion, Distance, LabelSets, read_distance
 
 
@@ -38,6 +39,8 @@ class LabelTargets(_Prepared):
     medoids: bool = False  # whether leaves predict one of the label sets of their rows
     # Whether many trees learn from these labels. If so, work that they share is done once.
     many: bool = False
+    unknown: UnknownLabels | None = None  # labels that are not known, which are 0 in Y
+    hierarchy: Hierarchy | None = None  # of the labels; required if some are unknown
 
     @property
     def n_columns(self) -> int:
@@ -74,7 +77,15 @@ class LabelTargets(_Prepared):
             None if sets is None else sets.of_row,
             None if sets is None or not sets.distances.size else sets.distances,
             self.many,
+            *self._unknown,
         )
+
+    @property
+    def _unknown(self) -> tuple[Any, ...]:
+        if self.unknown is None:
+            return ()
+        parents = cast("Hierarchy", self.hierarchy)._parents
+        return self.unknown.of_row, as_label_rows(self.unknown.patterns), parents
 
     @property
     def _weights(self) -> NDArray[np.float64]:
@@ -89,6 +100,7 @@ def label_targets(
     *,
     single_label: bool = False,
     many: bool = False,
+    unknown: UnknownLabels | None = None,
 ) -> LabelTargets:
     """Return the labels with the weights and distances that the parameters of a tree imply."""
     squared = getattr(tree, "squared_distances", True)
@@ -99,6 +111,8 @@ def label_targets(
         distance=read_distance(tree.criterion, hierarchy, squared=squared),
         medoids=getattr(tree, "prototype", "mean") == "medoid",
         many=many,
+        unknown=unknown,
+        hierarchy=None if unknown is None else hierarchy,
     )
 
 
@@ -273,11 +287,18 @@ def label_data(
     weights: NDArray[np.float64],
     *,
     many: bool = False,
+    unknown: UnknownLabels | None = None,
 ) -> TreeData:
     """Return the training data of an estimator for labels that has read X and y."""
     own, single_label = estimator._conventions, estimator.format_.single_label
     targets = label_targets(
-        estimator, estimator.hierarchy_, Y, weights, single_label=single_label, many=many
+        estimator,
+        estimator.hierarchy_,
+        Y,
+        weights,
+        single_label=single_label,
+        many=many,
+        unknown=unknown,
     )
     own.check_known(targets.known, weights)
     return TreeData(X, estimator.schema_, targets, weights, clus=own.clus, n_jobs=estimator.n_jobs)

@@ -1,0 +1,178 @@
+"""Labels that nobody knows: entries of a label matrix that are neither 0 nor 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._validation import is_missing
+from ramify.labels.graph import row_of
+from ramify.labels.hierarchy import Hierarchy
+
+_CELLS_AT_ONCE = 1 << 24
+
+ENDS = ("known", "unknown_below")
+"""What is known below the most specific labels of a row: that it has none, or nothing."""
+
+
+@dataclass(frozen=True)
+class UnknownLabels:
+    """The labels of each row that are not known.
+
+    Rows with the same unknown labels share a pattern; that of rows without any is empty. A label
+    that a row has is known, and so are its ancestors; of a label that it is known not to have, the
+    descendants are known.
+    """
+
+    of_row: NDArray[np.uint32]  # the pattern of each row
+    patterns: sparse.csr_array[np.int32]  # the labels of each pattern
+
+    @property
+    def n_unknown(self) -> NDArray[np.int64]:
+        """The number of unknown labels of each row."""
+        return np.diff(self.patterns.indptr).astype(np.int64)[self.of_row]
+
+    @property
+    def nothing_known(self) -> NDArray[np.bool_]:
+        """Which rows know no label."""
+        return np.asarray(self.n_unknown == self.patterns.shape[1])
+
+    @property
+    def all_known(self) -> NDArray[np.bool_]:
+        """Which rows know all labels."""
+        return np.asarray(self.n_unknown == 0)
+
+    def take(self, rows: Any) -> UnknownLabels | None:
+        """Return those of some rows, given as indices, a mask or a slice; None if all is known."""
+        used, of_row = np.unique(self.of_row[rows], return_inverse=True)
+        patterns = self.patterns[used]
+        return UnknownLabels(of_row.astype(np.uint32), patterns) if patterns.nnz else None
+
+    def as_rows(self) -> sparse.csr_array[np.int32]:
+        """Return an indicator matrix of the unknown labels of all rows."""
+        found: sparse.csr_array[np.int32] = self.patterns[self.of_row]
+        return found
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return the same as an array."""
+        return np.asarray(self.as_rows().toarray() != 0)
+
+
+def close_unknown(
+    hierarchy: Hierarchy, Y: sparse.csr_array[np.int32], marked: Any, *, below: bool = False
+) -> UnknownLabels | None:
+    """Return the labels that are unknown if some are marked; None if there are none.
+
+    A label that a row has is known even if it is marked. A marked label below one that the row is
+    known not to have is known as well.
+
+    `Y`: label matrix with ancestors. `marked`: matrix whose stored entries are marked.
+    `below`: whether all descendants of marked labels are marked too.
+    """
+    levels = _parents_by_level(hierarchy)
+    marked = sparse.csr_array(marked)
+    n_rows, n_labels = Y.shape
+    keys: dict[bytes, int] = {b"": 0}
+    patterns = [np.empty(0, dtype=np.int32)]
+    of_row = np.zeros(n_rows, dtype=np.uint32)
+    rows = np.flatnonzero(np.diff(marked.indptr))
+    step = max(1, _CELLS_AT_ONCE // max(1, n_labels))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        has = Y[part].toarray() != 0
+        unknown = marked[part].toarray() != 0
+        if below:
+            for labels, parents in levels:
+                unknown[:, labels] |= unknown[:, parents]
+        unknown &= ~has
+        for labels, parents in levels:
+            unknown[:, labels] &= has[:, parents] | unknown[:, parents]
+        for row, found in zip(part.tolist(), unknown, strict=True):
+            key = np.packbits(found).tobytes() if found.any() else b""
+            if key not in keys:
+                keys[key] = len(patterns)
+                patterns.append(np.flatnonzero(found).astype(np.int32))
+            of_row[row] = keys[key]
+    if len(patterns) == 1:
+        return None
+    indptr = np.concatenate([[0], np.cumsum([len(labels) for labels in patterns])])
+    indices = np.concatenate(patterns)
+    data = np.ones(len(indices), dtype=np.int32)
+    matrix = sparse.csr_array((data, indices, indptr), shape=(len(patterns), n_labels))
+    return UnknownLabels(of_row, matrix)
+
+
+def _parents_by_level(hierarchy: Hierarchy) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return pairs of labels and parents, top down; every label is in a pair with each parent."""
+    indptr, indices = hierarchy.parent_rows
+    counts = np.diff(indptr)
+    children = np.repeat(np.arange(hierarchy.n_labels), counts)
+    place = np.arange(len(indices)) - np.repeat(indptr[:-1], counts)
+    levels = np.asarray([0] * hierarchy.n_labels)
+    for label in range(hierarchy.n_labels):
+        above = row_of(hierarchy.parent_rows, label)
+        levels[label] = 1 + max((levels[p] for p in above), default=-1)
+    found = []
+    for level, k in sorted(set(zip(levels[children].tolist(), place.tolist(), strict=True))):
+        pick = (levels[children] == level) & (place == k)
+        found.append((children[pick], np.asarray(indices)[pick]))
+    return found
+
+
+# ---- finding unknown entries in y -----------------------------------------------------------
+
+
+def split_matrix(values: Any) -> tuple[Any, Any] | None:
+    """Split a matrix with unknown entries into one of 0 and 1 and one that marks them.
+
+    Returns: None if no entry is NaN, None, pandas.NA or -1, or others are not 0 and 1.
+    """
+    if sparse.issparse(values):
+        unknown = np.isnan(values.data) | (values.data == -1)  # type: ignore[attr-defined]
+        if not unknown.any():
+            return None
+        marked = values.tocsr(copy=True)  # type: ignore[attr-defined]
+        known = marked.copy()
+        unknown = np.isnan(marked.data) | (marked.data == -1)
+        known.data[unknown] = 0
+        marked.data = unknown.astype(np.int8)
+        marked.eliminate_zeros()
+        return known, marked
+    if values.dtype.kind in "fi":
+        unknown = (values != values) | (values == -1)  # noqa: PLR0124 (only NaN differs)
+        found = values
+    elif values.dtype.kind == "O":
+        cells = values.ravel().tolist()
+        missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
+        numbers = (bool, int, float, np.number, np.bool_)
+        if missing.all() or not all(
+            gap or isinstance(cell, numbers) for cell, gap in zip(cells, missing, strict=True)
+        ):
+            return None
+        plain = [np.nan if gap else cell for cell, gap in zip(cells, missing, strict=True)]
+        found = np.array(plain, dtype=np.float64).reshape(values.shape)
+        unknown = np.isnan(found) | (found == -1)
+    else:
+        return None
+    if not unknown.any():
+        return None
+    known = np.where(unknown, 0, found).astype(found.dtype)
+    return (known, unknown) if np.isin(known, (0, 1)).all() else None
+
+
+def missing_rows(values: Sequence[Any]) -> NDArray[np.bool_]:
+    """Return which rows are None, NaN or pandas.NA in place of labels."""
+    return np.array([is_missing(value) for value in values], dtype=bool)
+
+
+def first_unknown(unknown: UnknownLabels, hierarchy: Hierarchy) -> str:
+    """Describe the first unknown label, for messages."""
+    row = int(np.flatnonzero(unknown.of_row)[0])
+    pattern = int(unknown.of_row[row])
+    label = int(unknown.patterns.indices[unknown.patterns.indptr[pattern]])
+    return f"label {hierarchy.labels[label]!r} of row {row}"
