@@ -44,6 +44,7 @@ from ramify.meta import (
 )
 from ramify.model_selection import HierarchicalStratifiedKFold, HierarchicalStratifiedShuffleSplit
 from ramify.saving import ModelFileError, load, save
+from ramify.taxonomies import LabelMapping
 from ramify.trees import (
     PCTBaggingClassifier,
     PCTClassifier,
@@ -70,6 +71,7 @@ from . import model_selection as model_selection
 from . import saving as saving
 from . import stats as stats
 from . import studies as studies
+from . import taxonomies as taxonomies
 from . import trees as trees
 
 __version__: str
@@ -88,6 +90,7 @@ __all__ = [
     "HierarchicalVotingClassifier",
     "Hierarchy",
     "HierarchyBinarizer",
+    "LabelMapping",
     "LabelPowerset",
     "LevelPowerset",
     "LinearClassifier",

@@ -34,6 +34,7 @@ _FILES = {
     "tree": "models",
     "rules": "models",
     "export": "models",
+    "taxonomy": "taxonomy",
     "serve": "models",
     "demo": "examples",
     "clus": "clus",
@@ -45,6 +46,8 @@ class _Commands(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         module = import_module(f"ramify.apps.cli.{_FILES[name]}")
+        if hasattr(module, "app"):  # a group of commands
+            return typer.main.get_command(module.app)
         single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
         single.command(cls=getattr(module, "COMMAND_CLASS", None))(getattr(module, name))
         return typer.main.get_command(single)

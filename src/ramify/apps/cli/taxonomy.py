@@ -1,0 +1,131 @@
+"""The commands ``ramify taxonomy diff`` and ``ramify taxonomy carry``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ramify._messages import counted
+from ramify.apps.cli.options import AsJson, FileOptions, LabelOptions
+from ramify.apps.cli.running import check_output, command, print_json, say, say_where
+from ramify.io.errors import check_exists
+from ramify.io.formats import HIERARCHIES, format_of
+
+if TYPE_CHECKING:
+    from ramify.apps.reading.settings import DataOptions
+    from ramify.labels import Comparison
+
+app = typer.Typer(
+    help="Compare two versions of a taxonomy.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    add_completion=False,
+)
+
+
+@app.callback()
+def _callback() -> None:
+    """Compare two versions of a taxonomy."""
+
+
+@command
+def diff(
+    old: Annotated[
+        Path, typer.Argument(help="Old taxonomy: .obo, .txt, .csv or .json.", metavar="OLD")
+    ],
+    new: Annotated[Path, typer.Argument(help="New taxonomy.", metavar="NEW")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Mapping to write, a CSV file to edit.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture to write: .png, .svg or .pdf.")
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Table with labels of the old taxonomy, to count the rows affected."),
+    ] = None,
+    min_score: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Smallest score of a proposal.")
+    ] = 0.5,
+    most: Annotated[
+        int | None,
+        typer.Option("--most", min=1, help="Most changes of each kind to print (default: all)."),
+    ] = None,
+    labels: LabelOptions,
+    files: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Say what changed between two versions of a taxonomy, and propose a mapping.
+
+    ``ramify taxonomy diff go-2023.obo go-2024.obo -o mapping.csv``
+    """
+    for path in (out, plot):
+        if path is not None:
+            check_output(path, old, new, rows)
+    check_exists(old, new, rows)
+    options = labels.settings(files).labelled(files.limits())
+    found = _compare(old, new, rows, options, min_score)
+    if out is not None:
+        from ramify.taxonomies import LabelMapping
+
+        LabelMapping.of(found).write(out)
+    if plot is not None:
+        _draw(found, plot)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    sizes = [counted(side.n_labels, "label") for side in (found.old, found.new)]
+    versions = [f" ({side.version})" if side.version else "" for side in (found.old, found.new)]
+    typer.echo(f"{old}{versions[0]}: {sizes[0]}\n{new}{versions[1]}: {sizes[1]}\n")
+    typer.echo(found.to_text(most))
+    proposed = sum(not change.is_certain for change in found.changes)
+    if proposed:
+        say(f"Note: {counted(proposed, 'change')} are proposed. Check the mapping before use")
+    for path in (out, plot):
+        if path is not None:
+            say_where("Wrote", path)
+
+
+app.command("diff")(diff)
+
+
+def _compare(
+    old: Path, new: Path, rows: Path | None, options: DataOptions, min_score: float
+) -> Comparison:
+    from ramify.apps.reading.any_file import read_hierarchy
+
+    if all(format_of(path, HIERARCHIES) == "ontology" for path in (old, new)):
+        from ramify.io.files import check_content
+        from ramify.io.limits import ReadLimits
+        from ramify.labels import Ontology
+
+        for path in (old, new):
+            check_content(path, options.limits or ReadLimits())
+        before, after = Ontology.from_obo(old), Ontology.from_obo(new)
+        y = _labels(rows, before.hierarchy(), options)
+        return before.compare(after, y, min_score=min_score)
+    first, second = (read_hierarchy(path, options.limits) for path in (old, new))
+    return first.compare(second, _labels(rows, first, options), min_score=min_score)
+
+
+def _labels(rows: Path | None, hierarchy: Any, options: DataOptions) -> Any:
+    """Return the labels of the rows of a table."""
+    if rows is None:
+        return None
+    from ramify.apps.cli.training import labels_of
+    from ramify.apps.reading.any_file import read_data
+
+    return labels_of(read_data(rows, hierarchy, options))
+
+
+def _draw(found: Comparison, path: Path) -> None:
+    from ramify._messages import import_extra
+    from ramify.io.files import replacing
+
+    import_extra("matplotlib", "plot").use("agg")
+    figure = found.plot().figure
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=150, format=path.suffix.lstrip(".") or "png")

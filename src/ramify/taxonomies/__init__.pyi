@@ -1,0 +1,3 @@
+from ramify.taxonomies.mapping import CarriedLabels, LabelMapping, MappingLine
+
+__all__ = ["CarriedLabels", "LabelMapping", "MappingLine"]

@@ -1,0 +1,83 @@
+"""The command `ramify taxonomy diff`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ramify import Hierarchy, LabelMapping
+from tests.support.cli_runs import run
+
+OLD = "shop\n  audio\n    radios\n    speakers\n  phones\ngarden\n"
+NEW = "parent,child\nroot,shop\nshop,sound\nsound,radios\nsound,speakers\nroot,phones\n"
+OBO = "format-version: 1.2\ndata-version: {}\n\n[Term]\nid: P:1\nname: {}\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    old, new = tmp_path / "old.txt", tmp_path / "new.csv"
+    old.write_text(OLD)
+    new.write_text(NEW)
+    return old, new
+
+
+def test_changes_are_printed_and_written(files: tuple[Path, Path], tmp_path: Path) -> None:
+    old, new = files
+    out, plot = tmp_path / "mapping.csv", tmp_path / "changes.png"
+    result = run("taxonomy", "diff", old, new, "-o", out, "--plot", plot)
+    assert result.exit_code == 0, result.output
+    assert "old.txt: 6 labels" in result.output
+    assert "  audio → sound  (proposed: children" in result.output
+    assert "moved (1)\n  phones: from shop to the top" in result.output
+    assert "removed (1)\n  garden" in result.output
+    assert "Check the mapping" in result.output
+    before, after = Hierarchy.from_text(OLD), Hierarchy.from_edges(
+        [line.split(",") for line in NEW.splitlines()[1:]], root="root"
+    )  # fmt: skip
+    mapping = LabelMapping.read(out, before, after)
+    assert mapping.successors("audio") == ("sound",)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_rows_of_a_table_are_counted(files: tuple[Path, Path], tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("x,labels\n1,radios\n2,radios\n3,garden\n")
+    result = run("taxonomy", "diff", *files, "--rows", table, "--json")
+    assert result.exit_code == 0, result.output
+    facts = json.loads(result.output)
+    counts = {tuple(c["old"]): c["n_rows"] for c in facts["changes"]}
+    assert counts[("audio",)] == 2
+    assert counts[("garden",)] == 1
+    assert facts["counts"]["removed"] == 1
+
+
+def test_ontologies_have_names_and_versions(tmp_path: Path) -> None:
+    paths = [tmp_path / "v1.obo", tmp_path / "v2.obo"]
+    for path, name in zip(paths, ("cat", "house cat"), strict=True):
+        path.write_text(OBO.format(path.stem, name))
+    result = run("taxonomy", "diff", *paths)
+    assert result.exit_code == 0, result.output
+    assert "v1.obo (v1): 1 label" in result.output
+    assert "P:1 cat: now house cat" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("old.txt", "none.csv"), "does not exist"),
+        (("old.txt", "new.csv", "-o", "old.txt"), "--out must not be an input file"),
+        (("old.txt", "new.csv", "-o", "missing/map.csv"), "must be in an existing folder"),
+        (("old.txt", "bad.csv"), "expected a parent and a child"),
+    ],
+)
+def test_mistakes(
+    arguments: tuple[str, ...], message: str, files: object, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_text("a,b,c\n")
+    result = run("taxonomy", "diff", *arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
