@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ramify import PCTClassifier
 from ramify.apps.reading.any_file import read_data, split_identifiers
-from ramify.data.dates import is_date, with_dates
+from ramify.data.dates import is_date, read_dates, with_dates
 from ramify.io import FormatError, read_table, write_table
 
 
@@ -109,6 +109,24 @@ def test_distinct_dates_are_no_identifiers(tmp_path: Path) -> None:
     table, left_out = split_identifiers(read_data(path))
     assert table.feature_names == ("day",)
     assert left_out == {}
+
+
+@pytest.mark.parametrize(
+    "months",
+    [
+        "janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc.",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gen feb mar apr mag giu lug ago set ott nov dic",
+        "jan. feb. mrt. apr. mei juni juli aug. sep. okt. nov. dec.",
+    ],
+)
+def test_months_of_other_languages(months: str) -> None:
+    texts = [f"{2 + k} {name} 2024" for k, name in enumerate(months.split())]
+    dates = read_dates(texts)
+    assert dates is not None
+    assert [dates.moments[text].month for text in texts] == list(range(1, 13))
+    assert read_dates(["3 de mayo de 2024"]) is not None
+    assert read_dates(["3 jui 2024"]) is None  # June or July
 
 
 def test_a_cell_among_dates_is_named(tmp_path: Path) -> None:

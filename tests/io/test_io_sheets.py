@@ -47,8 +47,34 @@ def test_a_sheet_equals_the_same_csv_file(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(one.X, other.X)
     assert (one.y != other.y).nnz == 0
     assert one.hierarchy == other.hierarchy
-    assert one.notes == ("the first of 2 sheets was read: 'Sheet'",)
+    assert one.notes == ("sheet 1 of 2 was read: 'Sheet' (sheet='notes' reads another)",)
     assert read_data(sheet).X.shape == (2, 3)
+
+
+def test_spreadsheets_in_other_formats_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "d.xls"
+    path.write_bytes(b"\xd0\xcf\x11\xe0")
+    with pytest.raises(FormatError, match=r"in another format. Save it as .xlsx or .csv"):
+        read_table(path)
+
+
+def test_the_sheet_with_the_label_columns_is_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["This workbook has the survey of 2023."])
+    for title, label in (("codes", "name"), ("data", "habitat")):
+        sheet = book.create_sheet(title)
+        for row in (["x", label], [1, "a/b"], [2, "a/c"]):
+            sheet.append(row)
+    book.save(path := tmp_path / "d.xlsx")
+    assert read_table(path, target="habitat").y.shape == (2, 3)
+    table = read_table(path, target=None)
+    assert table.feature_names == ("x", "name")
+    assert "sheet 2 of 3 was read: 'codes' (sheet='Sheet' reads another)" in table.notes
+    table = read_table(path, target=None, sheet="data")
+    assert table.feature_names == ("x", "habitat")
+    assert table.settings["sheet"] == "data"
+    with pytest.raises(FormatError, match=r"no sheet 'dat'. Did you mean 'data'\?"):
+        read_table(path, target=None, sheet="dat")
 
 
 def test_cells_of_other_types(tmp_path: Path) -> None:
@@ -57,7 +83,7 @@ def test_cells_of_other_types(tmp_path: Path) -> None:
     table = read_table(workbook(tmp_path / "d.xlsx", *rows), as_frame=True)
     assert table.X["day"][0] == datetime(2020, 2, 1)
     assert table.X["day"].isna()[1]
-    assert table.categories == {"at": ("09:30:00",)}
+    assert table.X["at"][0] == time(9, 30)
     assert table.X["n"][0] == 123456789012345
 
 

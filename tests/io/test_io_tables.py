@@ -1,6 +1,7 @@
 """Reading and writing CSV and parquet tables."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -212,6 +213,52 @@ def test_numbers_that_probably_mean_missing_values_are_told(read, mark):
     assert "in 7 cells is far from all other numbers, 0.1 to 5.9" in note
     given = note.partition("missing=['")[2].partition("'")[0]
     assert read(text, missing=[given], as_frame=True).X["x"].isna().sum() == 7
+
+
+def test_paths_of_ranks_are_no_sets_of_labels(read):
+    taxa = ["k__B; p__F; c__X", "k__B; p__F; c__Y", "k__B; p__P; c__", "k__A; p__E; c__Z"]
+    table = read("x\tlabels\n" + "".join(f"1\t{taxon}\n" for taxon in taxa), "t.tsv")
+    assert table.hierarchy.depth == 3
+    assert label_sets(table)[2] == ("k__B; p__P",)
+    assert "separated by '; '" in " ".join(table.notes)
+    same = read("x\tlabels\n1\tk__B; p__F; c__Y\n", "u.tsv", hierarchy=table.hierarchy)
+    assert label_sets(same) == [("k__B; p__F; c__Y",)]
+    text = "x\tlabels\n" + "".join(f"1\t{taxon}\n" for taxon in taxa)
+    assert read(text, "t.tsv", label_separator=";").hierarchy.depth == 1
+
+
+def test_label_sets_are_no_paths(read):
+    sets = ["red;small;old", "red;old", "small;new;blue", "blue;red;old", "old"]
+    table = read("x,labels\n" + "".join(f"1,{row}\n" for row in sets))
+    assert table.hierarchy.labels == ("blue", "new", "old", "red", "small")
+
+
+RECORDS = [{"x": 1, "c": "u", "labels": ["a/b"]}, {"x": None, "c": "v", "labels": ["a/c", "d"]}]
+
+
+@pytest.mark.parametrize("name", ["rows.json", "rows.jsonl", "rows.ndjson.gz"])
+def test_records_of_json_files_are_rows(read, name):
+    text = "\n".join(map(json.dumps, RECORDS)) + "\n"
+    content = json.dumps(RECORDS) if name == "rows.json" else text
+    table = read(gzip.compress(content.encode()) if name.endswith(".gz") else content, name)
+    assert label_sets(table) == [("a/b",), ("a/c", "d")]
+    assert table.X["x"].isna().tolist() == [False, True]
+    assert table.categories == {"c": ("u", "v")}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"x": 1, "labels": "a"}\n{"x": ', r"line 2: expected JSON, one object per line"),
+        ("[1, 2]", r"expected an object such as .* in record 1, found 1"),
+        ("[" * 100_000, r"nested too deeply|expected JSON"),
+        ('{"x": {"y": 1}, "labels": "a"}', r"column 'x': expected numbers, texts or lists"),
+        ("", "rows|columns|labels"),
+    ],
+)
+def test_json_files_that_are_no_tables_are_refused(read, text, message):
+    with pytest.raises(ValueError, match=message):
+        read(text, "rows.jsonl")
 
 
 def test_extreme_numbers_among_others_are_no_marks(read):

@@ -26,18 +26,30 @@ _WRITTEN = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"(?:(?P<day>\d{1,2})\.?[ -]?(?P<month>[^\W\d_]{3,9})\.?,?"
-    r"|(?P<month2>[^\W\d_]{3,9})\.? (?P<day2>\d{1,2}),?)[ -](?P<year>\d{4})"
+    r"(?:(?P<day>\d{1,2})(?:\.|er|º)?[ -]?(?:de )?(?P<month>[^\W\d_]{3,10})\.?,?"
+    r"|(?P<month2>[^\W\d_]{3,10})\.? (?P<day2>\d{1,2}),?)[ -](?:de )?(?P<year>\d{4})"
 )
 _MONTHS = {
     name: number
     for number, names in enumerate(
-        ("january januar", "february februar", "march märz mrz", "april", "may mai", "june juni",
-         "july juli", "august", "september", "october oktober", "november", "december dezember"),
+        (
+            "january januar janvier enero gennaio janeiro januari",
+            "february februar février febrero febbraio fevereiro februari",
+            "march märz mrz mars marzo março maart mrt",
+            "april avril abril aprile",
+            "may mai mayo maggio maio mei",
+            "june juni juin junio giugno junho",
+            "july juli juillet julio luglio julho",
+            "august août agosto augustus",
+            "september septembre septiembre settembre setembro",
+            "october oktober octobre octubre ottobre outubro",
+            "november novembre noviembre novembro",
+            "december dezember décembre diciembre dicembre dezembro",
+        ),
         1,
     )
     for name in names.split()
-}  # fmt: skip
+}  # in English, German, French, Spanish, Italian, Portuguese and Dutch
 _CLOCK = re.compile(
     r"(?P<time>\d{1,2}:[0-5]\d(?::[0-5]\d)?)(?: ?(?P<half>[ap])\.?m\.?| ?(?:h|Uhr))?",
     re.IGNORECASE,
@@ -245,9 +257,10 @@ def _read_named(texts: Sequence[str]) -> Dates | None:
     for text in texts:
         found = _NAMED.fullmatch(text)
         name = (found["month"] or found["month2"]).casefold() if found else ""
-        month = next((k for full, k in _MONTHS.items() if full.startswith(name)), None)
-        if found is None or month is None:
+        months = {k for full, k in _MONTHS.items() if full.startswith(name)} if name else set()
+        if found is None or len(months) != 1:  # "jui" is June or July
             return None
+        month = months.pop()
         day = int(found["day"] or found["day2"])
         moment = _at(int(found["year"]), month, day, None, None)
         if moment is None:

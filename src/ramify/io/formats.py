@@ -17,6 +17,9 @@ DATA = {
     ".arff": "arff",
     ".xlsx": "sheet",
     ".xlsm": "sheet",
+    ".json": "records",
+    ".jsonl": "records",
+    ".ndjson": "records",
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
@@ -66,6 +69,7 @@ class TextForm:
     missing: tuple[str, ...] = ()
     header: str | None = None  # the line of the column names, or the two lines, as in "3-4"
     dates: str | None = None  # the order of dates such as 03/04/2024: one of `DATE_ORDERS`
+    sheet: str | None = None  # the name of a sheet of a spreadsheet
     footer: str = "drop"  # what to do with totals and footnotes below the rows: "drop" or "keep"
     units: tuple[str, ...] = ()  # units of the numbers of columns, such as "mass=kg"
     # How the training data were found to be written, which decides where a file leaves it open.

@@ -16,6 +16,7 @@ _FEW = 4  # texts among which a slash is taken for a separator whatever they loo
 _SLASHED = re.compile(r"\b(?:and/or|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
 _WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
 _INNER_POINT = re.compile(r"(?<=\d)[.,:/-](?=\d)")
+_RANK = re.compile(r"[A-Za-z]{1,2}__")  # as in k__Bacteria; p__Firmicutes
 _UNIMPORTANT = re.compile(r"[\s_.,:;!?'\"`´’()\[\]{}/\\|>-]+")
 
 
@@ -36,6 +37,52 @@ def find_separator(texts: Iterable[str]) -> str | None:
     distinct = [text for text in dict.fromkeys(texts) if text.strip()]
     mark = next((mark for mark in _MARKS if _are_paths(distinct, mark)), None)
     return None if mark is None else _written(distinct, mark)
+
+
+def find_chain_separator(texts: Iterable[str], mark: str = ";") -> str | None:
+    """Return a mark that usually joins labels if it separates the names of paths in texts.
+
+    In paths of three names or more, or of ranks such as k__Bacteria, each name stands in one
+    place, below the same names, and some share the names above them.
+
+    Examples
+    --------
+    >>> find_chain_separator(["k__B;p__F;c__X", "k__B;p__F;c__Y", "k__B;p__P;c__Z", "k__A;p__E"])
+    ';'
+    >>> find_chain_separator(["red;small;old", "red;old;new", "small;new;blue", "blue;red;old"])
+    """
+    distinct = list(dict.fromkeys(texts))
+    return _written(distinct, mark) if _are_chains(distinct, mark) else None
+
+
+def _are_chains(texts: Sequence[str], mark: str) -> bool:
+    parts = [[name.strip() for name in text.split(mark)] for text in texts]
+    paths = [names for names in parts if len(names) > 1]
+    have_ranks = all(_RANK.match(name) for names in paths for name in names)
+    are_long = have_ranks or all(len(names) > 2 for names in paths)
+    if len(parts) < _FEW or len(paths) < len(parts) or not are_long:
+        return False
+    above: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    for names in paths:
+        for place, name in enumerate(names):
+            if name and not _RANK.fullmatch(name):
+                above[name].add(tuple(names[:place]))
+    tops = {names[0] for names in paths}
+    return len(tops) < len(parts) and all(len(found) == 1 for found in above.values())
+
+
+def without_empty_ranks(path: str, separator: str) -> str:
+    """Return a path without the ranks at its end that have no name, such as g__.
+
+    Examples
+    --------
+    >>> without_empty_ranks("k__Bacteria; p__Firmicutes; c__; o__", ";")
+    'k__Bacteria; p__Firmicutes'
+    """
+    names = path.split(separator)
+    while len(names) > 1 and (not names[-1].strip() or _RANK.fullmatch(names[-1].strip())):
+        names.pop()
+    return separator.join(names)
 
 
 def free_separator(names: Collection[str]) -> str:

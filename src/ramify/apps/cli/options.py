@@ -33,7 +33,7 @@ __all__ = [
 
 
 DataFile = Annotated[
-    Path, typer.Argument(help="ARFF, CSV (plain or .gz), parquet or .xlsx file.", metavar="DATA")
+    Path, typer.Argument(help="ARFF, CSV, parquet, .xlsx or JSON file.", metavar="DATA")
 ]
 ModelFile = Annotated[
     Path, typer.Argument(help="Model file written by `ramify train`.", metavar="MODEL")
@@ -144,6 +144,10 @@ class FileOptions:
         str | None,
         typer.Option(help="Line of the column names, or two, e.g. 3-4 (default: found)."),
     ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(help="Sheet of a spreadsheet (default: the first with a table)."),
+    ] = None
     footer: Annotated[
         str | None,
         typer.Option(help="Totals and footnotes below the rows: drop (default) or keep."),
@@ -197,6 +201,7 @@ class FileOptions:
             thousands=self.thousands,
             dates=self.dates,
             header=self.header,
+            sheet=self.sheet,
             footer=self.footer,
             kinds=tuple(self.kinds) if self.kinds else None,
             missing=tuple(self.missing) if self.missing else None,

@@ -34,7 +34,8 @@ from ramify.metrics.inputs import LabelChoice
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
-_OUTPUTS = tuple(suffix for suffix, form in DATA.items() if form != "sheet")
+_READ = ("sheet", "records")  # formats that are not written
+_OUTPUTS = tuple(suffix for suffix, form in DATA.items() if form not in _READ)
 
 
 class Written(NamedTuple):
@@ -63,7 +64,7 @@ class Answer:
 
     def check(self, path: Path) -> None:
         """Raise an error if the file to write has no known format."""
-        if format_of(path) in (None, "sheet"):
+        if format_of(path) in (None, *_READ):
             raise ValueError(f"--out must end in one of {', '.join(_OUTPUTS)}, got {path}.")
         if self.top is not None:
             check_number("--top", self.top, 1, whole=True)

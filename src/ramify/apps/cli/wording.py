@@ -14,7 +14,8 @@ _OPTIONS = {
 _ARGUMENTS = (
     *_OPTIONS,
     *("target", "separator", "label_separator", "gaps", "groups", "drop", "keep", "delimiter"),
-    *("decimal", "thousands", "dates", "header", "footer", "missing", "encoding", "index_base"),
+    *("decimal", "thousands", "dates", "header", "sheet", "footer", "missing", "encoding"),
+    "index_base",
 )
 _NAMES = "|".join(_ARGUMENTS)
 _TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +95,7 @@ def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) 
     if hierarchy is None or hierarchy.depth != 1:
         return []
     labels = [str(label) for label in hierarchy.labels]
-    for mark in (mark for mark in "./" if mark != options.separator):
+    for mark in (mark for mark in _OTHER_MARKS if mark != options.separator):
         paths = [label for label in labels if mark in label]
         are_numbers = all(map(_is_number, paths))
         if look_like_paths(labels, mark) and (is_hierarchical or not are_numbers):
@@ -105,7 +106,13 @@ def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) 
     return []
 
 
+_OTHER_MARKS = (".", "/", " - ", " – ", ": ")  # as common within names as between them
+_CODE = re.compile(r"0\d")  # 01.11 is a code
+
+
 def _is_number(text: str) -> bool:
+    if _CODE.match(text):
+        return False
     try:
         float(text)
     except ValueError:

@@ -79,6 +79,7 @@ class ReadingSettings:
     missing: tuple[str, ...] | None = None
     dates: str | None = None
     header: str | None = None
+    sheet: str | None = None
     footer: str | None = None
     encoding: str | None = None
     kinds: tuple[str, ...] | None = None

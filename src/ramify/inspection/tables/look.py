@@ -50,6 +50,7 @@ def look(
     thousands: str | None = None,
     dates: str | None = None,
     header: int | str | None = None,
+    sheet: str | None = None,
     footer: str = "drop",
     missing: Sequence[str] = (),
     encoding: str | None = None,
@@ -70,7 +71,7 @@ def look(
         ARFF file; without one, columns that may be the labels are proposed.
     hierarchy, separator, label_separator, gaps, sample_weight, groups, id_column, kinds, drop
         As in `read_table`.
-    delimiter, decimal, thousands, dates, header, footer, missing, encoding, limits
+    delimiter, decimal, thousands, dates, header, sheet, footer, missing, encoding, limits
         As in `read_table`.
 
     Returns
@@ -103,7 +104,7 @@ def look(
     )  # fmt: skip
     form = TextForm(
         delimiter, decimal, encoding, thousands, tuple(missing),
-        None if header is None else str(header), dates, footer,
+        None if header is None else str(header), dates, sheet, footer,
     )  # fmt: skip
     manner = Manner(
         columns,

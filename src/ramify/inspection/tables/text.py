@@ -72,6 +72,8 @@ def findings(summary: TableFacts) -> list[str]:
         told += "as another row"
         if summary.n_contradicting:
             told += f"; the labels of {summary.n_contradicting:,} of them differ"
+            if 2 * summary.n_contradicting > summary.n_rows:
+                told += " (if each row has one label of several, join the rows of each object)"
         found.append(f"{told}. Pass groups= to keep rows that belong together in one fold")
     constant = [column.name for column in summary.columns if column.kind == "constant"]
     if constant:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
 from io import BytesIO, StringIO
+from itertools import islice
 from os import fspath
 from pathlib import Path
 from typing import IO, Any
 
-from ramify._messages import counted, import_extra
+from ramify._messages import counted, did_you_mean, import_extra, shorten
 from ramify.data.dates import DATE_ORDERS
 from ramify.io.errors import FormatError, parsing
 from ramify.io.files import FilePath, encoding_of, read_bytes, read_utf8
@@ -96,10 +97,15 @@ def read_csv(
     """Read a CSV file or spreadsheet. Labels and codes stay text: 01 stays 01."""
     pandas = import_extra("pandas", "tables")
     is_sheet = format_of(path) == "sheet"
+    if Path(path).suffix.lower() in _OTHER_SHEETS:
+        raise FormatError(
+            f"{fspath(path)} is a spreadsheet in another format. Save it as .xlsx or .csv."
+        )
     declared, start, encoding, has_merged = None, 0, None, False
     notes: list[str] = []
     if is_sheet:
-        content, notes, has_merged = sheet_as_csv(path, limits)
+        wanted = [part.strip() for name in targets for part in (name, *name.split(","))]
+        content, notes, has_merged = sheet_as_csv(path, form.sheet, wanted, limits)
     else:
         content, encoding, notes = read_text(path, form.encoding, limits)
         declared, start = declared_delimiter(content)
@@ -266,16 +272,23 @@ def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
     return found, notes
 
 
-# ---- the first sheet of a spreadsheet (.xlsx) as CSV text, within limits --------------------
+# ---- a sheet of a spreadsheet (.xlsx) as CSV text, within limits --------------------
 
 
+_OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 _CHUNK = 1 << 20
+_ROWS_JUDGED = 50  # of a sheet, from which it is told whether it has a table
 _WIDEST_MERGED = 1_000  # columns that are filled, to limit memory
 _MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
 
 
-def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str], bool]:
-    """Return the cells of the first sheet as CSV text in UTF-8, with commas and decimal points.
+def sheet_as_csv(
+    path: FilePath, name: str | None, wanted: Sequence[str], limits: ReadLimits
+) -> tuple[bytes, list[str], bool]:
+    """Return the cells of a sheet as CSV text in UTF-8, with commas and decimal points.
+
+    `name`: the sheet; if None, the first that has a table with one of the columns in `wanted`, or
+    else the first that has a table.
 
     The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
     last row, and a table of all cells up to it would need more memory than there is.
@@ -291,18 +304,40 @@ def sheet_as_csv(path: FilePath, limits: ReadLimits) -> tuple[bytes, list[str], 
         sheets = book.worksheets
         if not sheets:
             raise FormatError(f"{fspath(path)} has no sheet with cells.")
-        sheets[0].reset_dimensions()  # what the file declares need not be true
-        rows = list(_rows(sheets[0], limits, fspath(path)))
-        ranges = _merged_ranges(path, sheets[0])
+        titles = [str(sheet.title) for sheet in sheets]
+        if name is not None and name not in titles:
+            raise FormatError(
+                f"{fspath(path)} has no sheet {name!r}.{did_you_mean(name, titles)} The sheets "
+                f"are {shorten(titles)}."
+            )
+        chosen = _first_table(sheets, wanted) if name is None else titles.index(name)
+        sheets[chosen].reset_dimensions()  # what the file declares need not be true
+        rows = list(_rows(sheets[chosen], limits, fspath(path)))
+        ranges = _merged_ranges(path, sheets[chosen])
         n_filled = _fill_merged(rows, ranges)
-        title, n_sheets = str(sheets[0].title), len(sheets)
-    notes = [f"the first of {n_sheets} sheets was read: {title!r}"] if n_sheets > 1 else []
+    notes = []
+    if name is None and len(titles) > 1:
+        other = titles[0 if chosen else 1]
+        told = f"sheet {chosen + 1} of {len(titles)} was read: {titles[chosen]!r}"
+        notes.append(f"{told} (sheet={other!r} reads another)")
     if n_filled:
         notes.append(
             f"{counted(n_filled, 'empty cell')} of merged cells got the value of the first"
         )
     has_wide = any(left < right for left, _, right, _ in ranges)
     return _as_csv([cells for _, cells in rows]), notes, has_wide
+
+
+def _first_table(sheets: Sequence[Any], wanted: Sequence[str]) -> int:
+    """Return the position of the first sheet with a table, judged by its first rows."""
+    tables = []
+    for number, sheet in enumerate(sheets if len(sheets) > 1 else ()):
+        sheet.reset_dimensions()
+        some = islice(sheet.iter_rows(values_only=True, max_col=_WIDEST_MERGED), _ROWS_JUDGED)
+        rows = [[_text(cell).strip() for cell in row] for row in some]
+        if sum(sum(map(bool, cells)) > 1 for cells in rows) > 2:  # names and two rows
+            tables.append((not any(name in cells for name in wanted for cells in rows), number))
+    return min(tables, default=(True, 0))[1]
 
 
 def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int, int]]:

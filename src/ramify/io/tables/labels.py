@@ -21,10 +21,12 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import has_gap, hierarchy_of_columns, labels_meant, without_gap
 from ramify.labels.texts import (
     are_joined,
+    find_chain_separator,
     find_separator,
     free_separator,
     normalize_path,
     similar_labels_note,
+    without_empty_ranks,
 )
 
 _DASHES = ("-", "–", "—")  # an empty level
@@ -77,12 +79,8 @@ def read_label_columns(
     notes: list[str] = []
     separator = form.separator if hierarchy is None else hierarchy.separator
     if is_one:
-        joined = form.label_separator or _found_label_separator(words[0], hierarchy, notes)
-        form = replace(form, label_separator=joined)
-        sets = [_split(cell, joined) for cell in words[0]]
+        sets, form, separator = _read_cells(words[0], form, separator, hierarchy, notes)
         notes += _missing_notes(words[0], str(columns.columns[0]))
-        if separator is None:
-            separator = _found_separator({label for row in sets for label in row}, notes)
     elif all(cell in _ZERO_ONE for column in words for cell in column):
         names = [str(name) for name in columns.columns]
         hierarchy = hierarchy or _hierarchy_of_names(names, separator)
@@ -110,6 +108,28 @@ def read_label_columns(
         raise kind(f"{path}: cannot read the labels of column {listed}: {error}") from None
 
 
+def _read_cells(
+    cells: Sequence[str],
+    form: LabelForm,
+    separator: str | None,
+    hierarchy: Hierarchy | None,
+    notes: list[str],
+) -> tuple[list[list[str]], LabelForm, str]:
+    """Return the label sets of one column, and the marks by which they were read."""
+    joined = form.label_separator
+    if separator is None and joined is None:
+        separator = find_chain_separator(cell.strip() for cell in cells if cell.strip())
+        notes += [] if separator is None else [_told_separator(separator)]
+    if separator is None or separator.strip() != (joined or ";"):
+        joined = joined or _found_label_separator(cells, hierarchy, notes)
+    sets = [_split(cell, joined) for cell in cells]
+    if separator is None:
+        separator = _found_separator({label for row in sets for label in row}, notes)
+    if any("__" in cell for cell in cells):
+        sets = [[without_empty_ranks(label, separator) for label in row] for row in sets]
+    return sets, replace(form, label_separator=joined), separator
+
+
 def _hierarchy_of_names(names: Sequence[str], separator: str | None) -> Hierarchy:
     """Return the hierarchy of labels that have a column each."""
     return Hierarchy.from_paths(names, separator) if separator else hierarchy_of_columns(names)
@@ -130,8 +150,12 @@ def _found_separator(labels: set[str], notes: list[str]) -> str:
     if found is None:
         return free_separator(labels)
     if found != "/":
-        notes.append(f"the labels are paths, whose names are separated by {found!r}")
+        notes.append(_told_separator(found))
     return found
+
+
+def _told_separator(separator: str) -> str:
+    return f"the labels are paths, whose names are separated by {separator!r}"
 
 
 def _found_label_separator(
@@ -274,8 +298,10 @@ def _check_names(
             )
 
 
-def _split(cell: str, label_separator: str) -> list[str]:
-    return [label for part in cell.split(label_separator) if (label := part.strip())]
+def _split(cell: str, label_separator: str | None) -> list[str]:
+    """Return the labels of a row; None: the cell is one label."""
+    parts = [cell] if label_separator is None else cell.split(label_separator)
+    return [label for part in parts if (label := part.strip())]
 
 
 def _paths(

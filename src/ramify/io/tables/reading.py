@@ -26,6 +26,7 @@ from ramify.io.tables.csv_files import CsvCells, read_csv
 from ramify.io.tables.footer import without_footer
 from ramify.io.tables.labels import LabelForm, read_label_columns
 from ramify.io.tables.parquet_files import nested_columns, read_parquet
+from ramify.io.tables.records import read_records
 from ramify.io.tables.roles import (
     LABELS,
     Columns,
@@ -80,6 +81,7 @@ def read_table(
     thousands: str | None = None,
     dates: str | None = None,
     header: int | str | None = None,
+    sheet: str | None = None,
     footer: str = "drop",
     missing: Sequence[str] = (),
     encoding: str | None = None,
@@ -102,8 +104,9 @@ def read_table(
     ----------
     path : path or data frame
         The file. The end of its name tells the format: .arff, .parquet or .pq, .xlsx or .xlsm
-        (the first sheet; requires ``ramify[excel]``), .svm or .libsvm; any other name means a CSV
-        file, plain or compressed. Or a data frame of pandas, polars or pyarrow.
+        (one sheet; requires ``ramify[excel]``), .svm or .libsvm, .json or .jsonl (a list of
+        objects, or one per line); any other name means a CSV file, plain or compressed. Or a data
+        frame of pandas, polars or pyarrow.
     target : str, sequence of str or None
         The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
         In a parquet file, cells may also be lists of labels, or of paths, each a list of names;
@@ -152,6 +155,9 @@ def read_table(
     header : int or str, optional
         The line with the column names, counted from 1, or two lines, such as "3-4", whose names
         are joined.
+    sheet : str, optional
+        The sheet of a spreadsheet. By default, the first that has a table, with the label columns
+        if they are named.
     footer : {"drop", "keep"}
         What to do with totals and footnotes below the rows.
     missing : sequence of str
@@ -199,7 +205,7 @@ def read_table(
     is_usual = target == LABELS and (format_of_data(path) in ("arff", "svmlight"))
     form = TextForm(
         delimiter, decimal, encoding, thousands, tuple(missing),
-        None if header is None else str(header), dates, footer,
+        None if header is None else str(header), dates, sheet, footer,
     )  # fmt: skip
     columns = Columns(
         None if is_usual else named, sample_weight, groups, id_column, tuple(drop),
@@ -344,6 +350,10 @@ def _cells(
     if kind == "parquet":
         frame = read_parquet(path, limits, kept, targets, (*columns.drop, *columns.ignore))
         return None, frame, []
+    if kind == "records":
+        left_out = (*columns.drop, *columns.ignore)
+        frame = read_records(path, form.encoding, limits, targets, left_out)
+        return None, _plain_frame(frame, as_text, kept), []
     whole = [*targets, *kept]
     rename = manner.duplicate_names == "rename"
     file = read_csv(path, form, [*as_text, *kept], whole, rename=rename, limits=limits)
@@ -535,6 +545,7 @@ def _settings(
         "thousands": form.thousands,
         "dates": form.dates or found.dates,
         "header": form.header,
+        "sheet": form.sheet,
         "footer": form.footer if form.footer != "drop" else None,
         "missing": [*form.missing, *(word for word in found.missing if word not in form.missing)],
         "encoding": form.encoding,
