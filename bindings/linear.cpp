@@ -73,12 +73,13 @@ nb::typed<nb::dict, nb::str, nb::object> train(const Rows& X, const Vector<std::
     return found;
 }
 
-/// Weights of a model; the numpy arrays are kept alive, not copied.
+/// Weights of models; the numpy arrays are kept alive, not copied.
 class BorrowedWeights {
   public:
     BorrowedWeights(Vector<std::int32_t> features, Vector<std::int64_t> indptr,
                     Vector<std::int32_t> outputs, Vector<float> weights, Vector<float> intercepts,
-                    Vector<double> scales, Vector<double> offsets, bool exclusive)
+                    Vector<double> scales, Vector<double> offsets, Vector<std::int64_t> models,
+                    Vector<std::uint8_t> exclusive)
         : features_(std::move(features)),
           indptr_(std::move(indptr)),
           outputs_(std::move(outputs)),
@@ -86,7 +87,8 @@ class BorrowedWeights {
           intercepts_(std::move(intercepts)),
           scales_(std::move(scales)),
           offsets_(std::move(offsets)),
-          exclusive_(exclusive) {
+          models_(std::move(models)),
+          exclusive_(std::move(exclusive)) {
         const auto own = view(features_);
         require(intercepts_.size() > 0, "a model must have an output");
         require(own.empty() || own.front() >= 0, "features must not be negative");
@@ -97,21 +99,28 @@ class BorrowedWeights {
         require(scales_.size() == intercepts_.size() && offsets_.size() == intercepts_.size(),
                 "scales and offsets must have one number per output");
         require(weights_.size() == outputs_.size(), "weights and outputs must have one length");
+        const auto starts = view(models_);
+        require(starts.size() == exclusive_.size() + 1, "exclusive must have one flag per model");
+        require(starts.front() == 0 &&
+                    static_cast<std::size_t>(starts.back()) == intercepts_.size() &&
+                    std::ranges::adjacent_find(starts, std::greater_equal<>()) == starts.end(),
+                "models must divide the outputs");
     }
 
-    void predict(const Rows& X, OutMatrix out) const {
+    void predict(const Rows& X, unsigned n_threads, OutMatrix out) const {
         const auto own = view(features_);
         require(own.empty() || static_cast<std::size_t>(own.back()) < X.n_columns(),
                 "X has fewer columns than the model reads");
         require(out.shape(0) == X.n_rows() && out.shape(1) == intercepts_.size(),
                 "out must have a column for every output");
-        const LinearWeights model{
-            own,           view(indptr_),  view(outputs_), view(weights_), view(intercepts_),
-            view(scales_), view(offsets_), exclusive_};
+        const LinearWeights all{
+            own,           view(indptr_),  view(outputs_), view(weights_),  view(intercepts_),
+            view(scales_), view(offsets_), view(models_),  view(exclusive_)};
         StopSignal signal(interrupted_by(nullptr));
         with_sparse(X, [&](const CsrView& rows) {
             stoppable([&] {
-                predict_linear(model, rows, signal, std::span<double>(out.data(), out.size()));
+                predict_linear(all, rows, std::max(1u, n_threads), signal,
+                               std::span<double>(out.data(), out.size()));
             });
         });
     }
@@ -124,7 +133,8 @@ class BorrowedWeights {
     Vector<float> intercepts_;
     Vector<double> scales_;
     Vector<double> offsets_;
-    bool exclusive_;
+    Vector<std::int64_t> models_;
+    Vector<std::uint8_t> exclusive_;
 };
 
 }  // namespace
@@ -136,11 +146,13 @@ void init_linear(nb::module_& m) {
           nb::arg("n_threads"), "Learn one linear model per output, each against all other rows.");
     nb::class_<BorrowedWeights>(m, "LinearWeights", "The weights of linear models.")
         .def(nb::init<Vector<std::int32_t>, Vector<std::int64_t>, Vector<std::int32_t>,
-                      Vector<float>, Vector<float>, Vector<double>, Vector<double>, bool>(),
+                      Vector<float>, Vector<float>, Vector<double>, Vector<double>,
+                      Vector<std::int64_t>, Vector<std::uint8_t>>(),
              nb::arg("features"), nb::arg("indptr"), nb::arg("outputs"), nb::arg("weights"),
-             nb::arg("intercepts"), nb::arg("scales"), nb::arg("offsets"), nb::arg("exclusive"))
-        .def("predict", &BorrowedWeights::predict, nb::arg("X"), nb::arg("out"),
-             "Write the probability of every output for every row.");
+             nb::arg("intercepts"), nb::arg("scales"), nb::arg("offsets"), nb::arg("models"),
+             nb::arg("exclusive"))
+        .def("predict", &BorrowedWeights::predict, nb::arg("X"), nb::arg("n_threads"),
+             nb::arg("out"), "Write the probability of every output for every row.");
 }
 
 }  // namespace ramify::bindings

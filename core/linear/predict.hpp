@@ -10,8 +10,8 @@
 
 namespace ramify {
 
-/// Borrowed weights of a linear model, by feature. The caller guarantees that features increase,
-/// and that outputs are below the number of intercepts.
+/// Borrowed weights of linear models, by feature. The caller guarantees that features increase,
+/// that outputs are below the number of intercepts, and that every model has an output.
 struct LinearWeights {
     std::span<const std::int32_t> features;
     std::span<const std::int64_t> indptr;
@@ -20,13 +20,16 @@ struct LinearWeights {
     std::span<const float> intercepts;
     std::span<const double> scales;   // how margins become probabilities; see LinearLink
     std::span<const double> offsets;  // not of classes
-    bool exclusive;                   // whether a row has exactly one of the outputs
+    // The outputs of model m are those from models[m] up to, but not including, models[m + 1].
+    std::span<const std::int64_t> models;
+    std::span<const std::uint8_t>
+        exclusive;  // of each model: whether a row has exactly one output
 
     std::size_t n_outputs() const { return intercepts.size(); }
 };
 
 /// Writes a probability per row and output.
-void predict_linear(const LinearWeights& model, const CsrView& X, StopSignal& signal,
-                    std::span<double> out);
+void predict_linear(const LinearWeights& all, const CsrView& X, unsigned n_threads,
+                    StopSignal& signal, std::span<double> out);
 
 }  // namespace ramify

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -251,6 +252,32 @@ def test_local_models_are_linear_classifiers(cls):
     inner = next(one for one in model.estimators_ if isinstance(one, LinearClassifier))
     assert inner.C == 2.0
     assert inner.predict_proba(X).shape == (200, len(inner.classes_))
+
+
+@pytest.mark.parametrize("cls", ARCHITECTURES)
+@pytest.mark.parametrize("form", ["paths", "sets", "pairs"])
+def test_answers_at_once_are_those_of_each_model(cls, form):
+    X, y = words(150)
+    sets = [[path, *(["c"] if n % 3 == 0 else [])] for n, path in enumerate(y)]
+    y = {"paths": y, "sets": sets, "pairs": np.where(y == "c", "c/only", "d/other")}[form]
+    model = cls(LinearClassifier(), n_jobs=2).fit(X, y)
+    assert model.local_models_.stack is not None
+    together = model.predict_proba(X)
+    one = model.predict_proba(X[:1])
+    model.local_models_.__dict__["stack"] = None
+    np.testing.assert_array_equal(model.predict_proba(X), together)
+    np.testing.assert_array_equal(one, together[:1])
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict_proba(X), together)
+
+
+def test_models_that_are_not_linear_have_no_answers_at_once():
+    X, y = words(100)
+    model = PerParentClassifier(LogisticRegression()).fit(X, y)
+    assert model.local_models_.stack is None
+    constant = PerParentClassifier(LinearClassifier()).fit(X, np.full(100, "a/b"))
+    assert constant.local_models_.stack is None
+    assert constant.predict(X[:2]).tolist() == ["a/b", "a/b"]
 
 
 def test_models_with_labels_as_features():

@@ -134,14 +134,14 @@ def test_the_tree_of_a_label_powerset_is_a_multiclass_tree(criterion):
     expected = [[int(bit) for bit in name[::-1]] for name in alone.predict(rows)]
     np.testing.assert_array_equal(model.predict(rows), expected)
     np.testing.assert_allclose(
-        model._predict_local(rows, rows)[0].T, alone.predict_proba(rows), atol=1e-12, rtol=0
+        model._predict_local(rows, rows).T, alone.predict_proba(rows), atol=1e-12, rtol=0
     )
 
 
 def test_probabilities_of_label_sets_by_a_forest_sum_to_one():
     X, Y, rows = make_flat(3)
     forest = PCTForestClassifier(n_estimators=5, random_state=0, criterion="entropy")
-    found = LabelPowerset(estimator=forest, random_state=1).fit(X, Y)._predict_local(rows, rows)[0]
+    found = LabelPowerset(estimator=forest, random_state=1).fit(X, Y)._predict_local(rows, rows)
     np.testing.assert_allclose(found.sum(axis=0), 1)
 
 

@@ -335,14 +335,15 @@ def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
     This takes microseconds, whereas scikit-learn's validation takes longer than predicting a row
     with a tree.
     """
+    cells = X.data if isinstance(X, sparse.csr_array | sparse.csr_matrix) else X
     return (
-        type(X) is np.ndarray
-        and X.dtype in _READY
+        type(cells) is np.ndarray
+        and cells.dtype in _READY
         and X.ndim == 2
-        and len(X) > 0
+        and X.shape[0] > 0
         and X.shape[1] == estimator.n_features_in_
         and not (schema.is_read or hasattr(estimator, "feature_names_in_"))
-        and not np.count_nonzero(np.isinf(X))  # much faster than any() for a row
+        and not np.count_nonzero(np.isinf(cells))  # much faster than any() for a row
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._cached import cached_property
 from ramify._schema import Flag, Schema, SchemaError, Sizes, Text, TypeName, Whole, check_state
 from ramify._validation import Label, check_label_matrix
 from ramify.data.rows import as_label_rows
@@ -75,7 +76,7 @@ class LabelFormat(ABC):
         exactly one most specific label.
         """
 
-    @property
+    @cached_property
     def classes(self) -> NDArray[Any]:
         """The labels as an array, for an estimator's ``classes_``."""
         return label_array(self.hierarchy.labels)
@@ -174,7 +175,7 @@ class OneLabelFormat(SingleLabelFormat):
         """Return the label of every row, with the dtype of y."""
         return np.asarray(self.classes[ends])
 
-    @property
+    @cached_property
     def classes(self) -> NDArray[Any]:
         """The labels as an array with the dtype of y."""
         return label_array(self.hierarchy.labels, self.dtype)

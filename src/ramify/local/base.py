@@ -23,7 +23,7 @@ from ramify._schema import Anything, IfPresent, MapOf, Part, Schema
 from ramify.data.features import given_features, read_features
 from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
-from ramify.local.learning import Learner, LocalModel, Queries, learn_all
+from ramify.local.learning import Learner, LocalModel, LocalModels, Queries, learn_all
 from ramify.local.linear import LinearColumns
 from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.problems import ROOT, LabelRows, LocalProblem
@@ -51,7 +51,7 @@ class LocalClassifier(HierarchicalClassifier):
     n_jobs: int | None
     random_state: Any
     verbose: bool
-    local_models_: dict[Any, LocalModel]
+    local_models_: LocalModels
     columns_: LinearColumns
 
     _saved_schema: ClassVar[Schema] = {
@@ -123,10 +123,10 @@ class LocalClassifier(HierarchicalClassifier):
         """Return the estimator whose clones are the local models; before `fit`, of the data."""
 
     @abstractmethod
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return probabilities of shape (n, n_labels).
 
-        `answers` has one array per model, of shape (labels of the model, n).
+        `answers` are those of all models, each for its labels, of shape (answers, n).
         """
 
     @property
@@ -188,9 +188,11 @@ class LocalClassifier(HierarchicalClassifier):
     def _score(self, X: Any, given: Any) -> NDArray[np.float64]:
         return np.ascontiguousarray(self._combine(self._predict_local(X, given)))
 
-    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
-        """Return one array per model, of shape (labels of the model, n)."""
+    def _predict_local(self, X: Any, given: Any) -> NDArray[np.float64]:
+        """Return the answers of all models, of shape (answers, n)."""
         queries = self._queries(X, given)
+        if self.local_models_.stack is not None:
+            return queries.predict_all(self.local_models_.stack, count_threads(self.n_jobs))
         models = list(self.local_models_.values())
         n_bundles = min(len(models), count_threads(self.n_jobs))
         # Threads are used: sending rows and models to a cluster would take longer than predicting.
@@ -199,24 +201,30 @@ class LocalClassifier(HierarchicalClassifier):
         with closing(in_parallel(tasks, n_jobs=n_bundles, require="sharedmem")) as found:
             for k, bundle in enumerate(found):
                 answers[k::n_bundles] = bundle
-        return answers
+        return np.concatenate(answers)
 
     def _queries(self, X: Any, given: Any) -> Queries:
         clus = bool(getattr(getattr(self, "estimator", None), "clus_compat", False))
         columns = getattr(self, "columns_", None)
         return Queries(X, given, self._targets(), clus=clus, columns=columns)
 
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        if "local_models_" in state:
+            state["local_models_"] = dict(self.local_models_)
+        return state
+
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "local_models_" not in state:
             return
+        self.local_models_ = LocalModels(self.local_models_)
         for model in self.local_models_.values():
             model.check(self._targets().n_labels)
             if model.linear is not None:
                 model.linear.check(self.columns_.n_columns, len(model.learnt))
         # Keys and labels of the models must give a probability for every label.
-        answers = [np.full((len(model.labels), 1), 0.5) for model in self.local_models_.values()]
-        found = self._combine(answers)
+        found = self._combine(np.full((len(self.local_models_.labels), 1), 0.5))
         if found.shape != (1, self.hierarchy_.n_labels) or not np.isfinite(found).all():
             raise ValueError("the local models do not fit the labels")
 
@@ -259,9 +267,13 @@ class LocalArchitecture(LocalClassifier):
         )
         if learner.columns is not None:
             self.columns_ = learner.columns
-        self.local_models_ = {
-            problem.key: model for problem, model in zip(problems, models, strict=True)
-        }
+        self.local_models_ = LocalModels(
+            (problem.key, model) for problem, model in zip(problems, models, strict=True)
+        )
+
+    def _position(self, key: Any) -> int:
+        """Return the position of a label in the keys of the models."""
+        return ROOT if key is None else self.hierarchy_.index(key)
 
     def _key(self, label: int) -> Any:
         """Return the name of a label in the keys of the models; that of the root is None."""
@@ -286,8 +298,8 @@ class LocalArchitecture(LocalClassifier):
     ) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         steps = self._steps_down() if self.format_.single_label else None
-        # A row reaches all linear models with a positive probability, and they are quick.
-        if steps is None or (decide == "jointly" and hasattr(self, "columns_")):
+        # Asking all linear models at once is faster than asking some of them.
+        if steps is None or self.local_models_.stack is not None:
             return super()._predict_sets(X, threshold, candidates, decide)
         coded = read_features(self, X, self.schema_)
         return predict_paths(

@@ -239,7 +239,7 @@ class BinaryRelevancePlus(LocalArchitecture):
     def _tree_rows(self, X: Any) -> Any:
         return join_labels(X, self._predict_first(X), None)
 
-    def _predict_local(self, X: Any, given: Any) -> list[NDArray[np.float64]]:
+    def _predict_local(self, X: Any, given: Any) -> NDArray[np.float64]:
         Y = self._predict_first(X)
 
         def predict(model: LocalModel, hidden: int | None) -> NDArray[np.float64]:
@@ -248,13 +248,14 @@ class BinaryRelevancePlus(LocalArchitecture):
 
         # Trees do not test the feature of their own label, so it need not be hidden from them.
         queries = self._queries(join_labels(X, Y, None), None)
-        return [
+        answers = [
             queries.predict(model) if model.tree is not None else predict(model, label)
             for label, model in enumerate(self.local_models_.values())
         ]
+        return np.concatenate(answers)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        return make_coherent(answers.T, self.hierarchy_, "min")
 
     def _as_estimator(self, model: LocalModel) -> Any:
         fitted = super()._as_estimator(model)

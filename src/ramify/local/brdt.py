@@ -21,7 +21,7 @@ from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalClassifier
 from ramify.local.brdt_learning import LearningPlan, Learnt, learn_trees
-from ramify.local.learning import LocalModel
+from ramify.local.learning import LocalModel, LocalModels
 from ramify.local.problems import LabelRows
 from ramify.local.trees import name_tree
 from ramify.trees.classifier import PCTClassifier
@@ -270,15 +270,16 @@ class BRDTClassifier(LocalClassifier):
         self.accuracies_ = learnt.accuracies
         self.components_ = [tuple(names[c] for c in part) for part in learnt.components]
         self.relation_models_ = dict(zip(names, learnt.relations, strict=True))
-        self.local_models_ = {names[label]: model for label, model in learnt.models.items()}
+        self.local_models_ = LocalModels(
+            (names[label], model) for label, model in learnt.models.items()
+        )
 
     def _local_estimator(self, data: TreeData | None = None) -> PCTClassifier:
         return self._tree(self.prune_trees)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        scores = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
-        for model, answer in zip(self.local_models_.values(), answers, strict=True):
-            scores[list(model.labels)] = answer
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores = np.zeros((self.hierarchy_.n_labels, answers.shape[1]))
+        scores[self.local_models_.labels] = answers
         return make_coherent(scores.T, self.hierarchy_, "min")
 
     def relation_tree(self, label: Any) -> PCTClassifier:

@@ -14,16 +14,15 @@ from ramify.local.base import LocalArchitecture
 from ramify.local.learning import multiply_down
 from ramify.local.problems import (
     POLICIES,
-    ROOT,
     LabelRows,
     LocalProblem,
     check_exclusive,
     edge_problems,
+    edges_of,
     label_problems,
     level_problems,
     node_problems,
     parent_problems,
-    parents_of,
 )
 from ramify.local.walking import StepsDown
 
@@ -119,12 +118,9 @@ class PerEdgeClassifier(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return edge_problems(rows)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        edges = [
-            (ROOT if parent is None else self.hierarchy_.index(parent), model.labels[0])
-            for (parent, _), model in self.local_models_.items()
-        ]
-        return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        parents = [self._position(parent) for parent, _ in self.local_models_]
+        return multiply_down(answers, parents, self.local_models_.labels, self.hierarchy_)
 
     def _steps_down(self) -> StepsDown:
         return StepsDown(lambda parent, label: (self._key(parent), self._key(label)), np.multiply)
@@ -236,19 +232,13 @@ class PerNodeClassifier(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return node_problems(rows, self.policy)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        scores = np.concatenate(answers)
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.policy in ("exclusive", "less_exclusive"):
-            return make_coherent(scores.T, self.hierarchy_, "max")
+            return make_coherent(answers.T, self.hierarchy_, "max")
         if self.policy in ("siblings", "exclusive_siblings"):
-            edges = [
-                (parent, label)
-                for label in range(self.hierarchy_.n_labels)
-                for parent in parents_of(self.hierarchy_, label)
-            ]
-            conditional = scores[[label for _, label in edges]]
-            return multiply_down(conditional, edges, self.hierarchy_)
-        return make_coherent(scores.T, self.hierarchy_, "min")
+            parents, children = edges_of(self.hierarchy_)
+            return multiply_down(answers[children], parents, children, self.hierarchy_)
+        return make_coherent(answers.T, self.hierarchy_, "min")
 
     def _steps_down(self) -> StepsDown | None:
         if self.policy in ("exclusive", "less_exclusive"):
@@ -342,13 +332,10 @@ class PerParentClassifier(LocalArchitecture):
         exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
         return check_exclusive(parent_problems(rows, exclusive), rows)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        edges = [
-            (ROOT if parent is None else self.hierarchy_.index(parent), child)
-            for parent, model in self.local_models_.items()
-            for child in model.labels
-        ]
-        return multiply_down(np.concatenate(answers), edges, self.hierarchy_)
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        parents = [self._position(parent) for parent in self.local_models_]
+        repeated = np.repeat(parents, [len(model.labels) for model in self.local_models_.values()])
+        return multiply_down(answers, repeated, self.local_models_.labels, self.hierarchy_)
 
     def _steps_down(self) -> StepsDown:
         return StepsDown(lambda parent, _: self._key(parent), np.multiply)
@@ -437,9 +424,8 @@ class PerLevelClassifier(LocalArchitecture):
         exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
         return check_exclusive(level_problems(rows, exclusive), rows)
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        labels = [c for model in self.local_models_.values() for c in model.labels]
-        scores = np.concatenate(answers)[np.argsort(labels)]
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        scores = answers[np.argsort(self.local_models_.labels)]
         return make_coherent(scores.T, self.hierarchy_, "min")
 
     def _steps_down(self) -> StepsDown:
@@ -532,12 +518,11 @@ class FlatClassifier(LocalArchitecture):
             return label_problems(rows, range(hierarchy.n_labels))
         return label_problems(rows, hierarchy.indices(hierarchy.leaves).tolist())
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.labels == "all":
-            return make_coherent(np.concatenate(answers).T, self.hierarchy_, "min")
-        scores = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
-        for model, answer in zip(self.local_models_.values(), answers, strict=True):
-            scores[model.labels[0]] = answer[0]
+            return make_coherent(answers.T, self.hierarchy_, "min")
+        scores = np.zeros((self.hierarchy_.n_labels, answers.shape[1]))
+        scores[self.local_models_.labels] = answers
         return make_coherent(scores.T, self.hierarchy_, "max")
 
     def _steps_down(self) -> StepsDown | None:

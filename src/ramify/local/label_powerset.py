@@ -220,11 +220,11 @@ class LabelPowerset(LabelSetClassifier):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return self._learn_sets(rows, [np.arange(rows.hierarchy.n_labels)])
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         # With a sparse product, the sums of a row do not depend on other rows. The terms of a
         # label are among those of its parents, so sums are coherent.
         having: Any = self.label_sets_.T.tocsr()
-        return np.asarray(np.minimum(having @ answers[0], 1.0).T, dtype=np.float64)
+        return np.asarray(np.minimum(having @ answers, 1.0).T, dtype=np.float64)
 
     def _predict_sets(
         self,
@@ -237,7 +237,7 @@ class LabelPowerset(LabelSetClassifier):
             return super()._predict_sets(X, threshold, candidates, decide)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
-        (answer,) = self._predict_local(coded, self._given(X, coded))
+        answer = self._predict_local(coded, self._given(X, coded))
         if self.format_.single_label:  # never the empty set, even if training rows had it
             answer[np.diff(self.label_sets_.indptr) == 0] = -1
         chosen: sparse.csr_array[np.int32] = self.label_sets_[answer.argmax(axis=0)]
@@ -386,11 +386,11 @@ class RAkEL(LabelSetClassifier):
             [super(RAkEL, self)._score(X[block], _safe_indexing(given, block)) for block in blocks]
         )
 
-    def _combine(self, answers: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        votes = np.zeros((self.hierarchy_.n_labels, answers[0].shape[1]))
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        votes = np.zeros((self.hierarchy_.n_labels, answers.shape[1]))
         n_voters = np.zeros(self.hierarchy_.n_labels)
-        models = self.local_models_.values()
-        for group, model, answer in zip(self.groups_, models, answers, strict=True):
+        models, parts = self.local_models_.values(), self.local_models_.split(answers)
+        for group, model, answer in zip(self.groups_, models, parts, strict=True):
             labels = self.hierarchy_.indices(group)
             sets = self.label_sets_[list(model.labels)][:, labels].toarray().astype(np.float64)
             chosen = sets[answer.argmax(axis=0)].T if self.voting == "hard" else None

@@ -16,7 +16,7 @@ from ramify.data.features import FeatureSchema
 from ramify.data.rows import dense
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.lasso import LassoFit, LassoProblem, deviance
-from ramify.local.problems import ROOT, parents_of
+from ramify.local.problems import ROOT, edges_of
 
 _PATIENCE = 2
 """Number of smaller penalties to try without improvement."""
@@ -30,7 +30,7 @@ class Group:
     """The children of one parent."""
 
     parent: int  # position of the parent; ROOT for the top level
-    edges: NDArray[np.intp]  # positions of the edges to its children in `edge_list`
+    edges: NDArray[np.intp]  # positions of the edges to its children in `edges_of`
     rows: NDArray[np.intp]  # rows of positive weight that have the parent
     Y: NDArray[np.float64]  # label matrix of these rows and the children
 
@@ -83,15 +83,6 @@ class GroupFit:
     converged: bool
 
 
-def edge_list(hierarchy: Hierarchy) -> list[tuple[int, int]]:
-    """Return all edges (parent, child) as positions of labels, sorted by child."""
-    return [
-        (parent, child)
-        for child in range(hierarchy.n_labels)
-        for parent in parents_of(hierarchy, child)
-    ]
-
-
 def find_groups(
     Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], hierarchy: Hierarchy
 ) -> list[Group]:
@@ -101,7 +92,7 @@ def find_groups(
     """
     edges: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
-    for number, (parent, child) in enumerate(edge_list(hierarchy)):
+    for number, (parent, child) in enumerate(np.stack(edges_of(hierarchy), axis=1).tolist()):
         edges.setdefault(parent, []).append(number)
         children.setdefault(parent, []).append(child)
     columns = Y.tocsc()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ __all__ = [
     "LinearColumns",
     "LinearModel",
     "logistic_probabilities",
+    "stack_weights",
 ]
 
 
@@ -105,7 +107,7 @@ class LinearColumns:
 
     def transform(self, X: Any) -> Any:
         """Return the columns of some rows as a csr_array."""
-        if self.is_sparse:
+        if self.is_sparse or sum(end - start for start, end in self.texts) == X.shape[1]:
             rows: Any = sparse.csr_array(X)
             data = rows.data * self.word_scale
             if np.isnan(data).any():
@@ -200,7 +202,8 @@ class LinearModel:
             self.intercepts,
             self.scales,
             self.offsets,
-            self.exclusive,
+            np.array([0, len(self.intercepts)], dtype=np.int64),
+            np.array([self.exclusive], dtype=np.uint8),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -209,7 +212,7 @@ class LinearModel:
     def predict(self, rows: _core.Rows, n_rows: int, n_learnt: int) -> NDArray[np.float64]:
         """Return probabilities of shape (n_rows, n_learnt) for rows of `LinearColumns`."""
         found = np.empty((n_rows, len(self.intercepts)))
-        self._weights.predict(rows, found)
+        self._weights.predict(rows, 1, found)
         if self.pair:
             return np.hstack([found, 1 - found])[:, :n_learnt]
         return found[:, :n_learnt]
@@ -224,6 +227,32 @@ class LinearModel:
             or (self.pair and len(self.intercepts) != 1)
         ):
             raise ValueError(f"a linear model does not fit {n_columns} columns")
+
+
+def stack_weights(models: Sequence[LinearModel]) -> _core.LinearWeights:
+    """Return the weights of several models as those of one, whose outputs follow each other.
+
+    For a few words, this reads one list of weights per word instead of one per word and model.
+    """
+    starts = np.cumsum([0, *(len(model.intercepts) for model in models)])
+    outputs = [model.outputs + start for model, start in zip(models, starts, strict=False)]
+    columns = [np.repeat(model.columns, np.diff(model.indptr)) for model in models]
+    weights = np.concatenate([model.weights for model in models])
+    by_column: Any = sparse.csr_array(
+        (weights, (np.concatenate(columns), np.concatenate(outputs)))
+    )
+    used = np.flatnonzero(np.diff(by_column.indptr))
+    return _core.LinearWeights(
+        used.astype(np.int32),
+        np.append(0, by_column.indptr[used + 1]).astype(np.int64),
+        by_column.indices.astype(np.int32, copy=False),
+        by_column.data,
+        np.concatenate([model.intercepts for model in models]),
+        np.concatenate([model.scales for model in models]),
+        np.concatenate([model.offsets for model in models]),
+        starts.astype(np.int64),
+        np.array([model.exclusive for model in models], dtype=np.uint8),
+    )
 
 
 def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:

@@ -102,6 +102,16 @@ def parents_of(hierarchy: Hierarchy, label: int) -> list[int]:
     return _row(hierarchy.parent_rows, label) or [ROOT]
 
 
+def edges_of(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the parents and the children of all edges, sorted by child, as positions."""
+    indptr, parents = hierarchy.parent_rows
+    counts = np.diff(indptr)
+    children = np.repeat(np.arange(len(counts)), np.maximum(counts, 1))
+    found = np.full(len(children), ROOT, dtype=np.int64)
+    found[np.repeat(counts > 0, np.maximum(counts, 1))] = parents
+    return found, children
+
+
 def children_of(hierarchy: Hierarchy, label: int) -> list[int]:
     """Return the positions of a label's children; those of the root are the top-level labels."""
     if label == ROOT:

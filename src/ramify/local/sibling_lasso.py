@@ -29,13 +29,12 @@ from ramify.local.lasso_groups import (
     GroupFit,
     LinearFeatures,
     PenaltyRule,
-    edge_list,
     find_groups,
     fit_group,
     learn_features,
 )
 from ramify.local.learning import multiply_down
-from ramify.local.problems import ROOT
+from ramify.local.problems import ROOT, edges_of
 
 
 class SiblingLassoClassifier(ArrayClassifier):
@@ -209,7 +208,7 @@ class SiblingLassoClassifier(ArrayClassifier):
             )
 
     def _keep(self, groups: list[Group], fits: list[GroupFit], n_columns: int) -> None:
-        n_edges = len(edge_list(self.hierarchy_))
+        n_edges = len(edges_of(self.hierarchy_)[0])
         self.intercept_ = np.empty(n_edges)
         rows, edges, values = [], [], []
         for group, fit in zip(groups, fits, strict=True):
@@ -230,7 +229,7 @@ class SiblingLassoClassifier(ArrayClassifier):
         labels = self.hierarchy_.labels
         return [
             (None if parent == ROOT else labels[parent], labels[child])
-            for parent, child in edge_list(self.hierarchy_)
+            for parent, child in np.stack(edges_of(self.hierarchy_), axis=1).tolist()
         ]
 
     def predict_conditional_proba(self, X: Any) -> NDArray[np.float64]:
@@ -260,15 +259,15 @@ class SiblingLassoClassifier(ArrayClassifier):
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         conditional = self._conditional(X)
-        edges = edge_list(self.hierarchy_)
-        scores = np.ascontiguousarray(multiply_down(conditional.T, edges, self.hierarchy_))
+        found = multiply_down(conditional.T, *edges_of(self.hierarchy_), self.hierarchy_)
+        scores = np.ascontiguousarray(found)
         return share_classes(scores, self.format_)
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
         if "coef_" not in state:
             return
-        n_edges = len(edge_list(self.hierarchy_))
+        n_edges = len(edges_of(self.hierarchy_)[0])
         if (
             not np.array_equal(self.features_.n_categories, self.schema_.n_categories)
             or self.intercept_.shape != (n_edges,)
