@@ -61,6 +61,7 @@ _MODULES = {
         "IsotonicCurve",
         "SigmoidCurve",
     ),
+    "meta.carried": ("CarriedClassifier",),
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
     "meta.metalabeler": ("MetaLabeler",),
@@ -72,6 +73,8 @@ _MODULES = {
         "HierarchicalStratifiedKFold",
         "HierarchicalStratifiedShuffleSplit",
     ),
+    "taxonomies.mapping": ("LabelMapping", "MappingLine"),
+    "taxonomies.probabilities": ("Revision",),
     "trees.classifier": ("PCTClassifier",),
     "trees.forests": (
         "PCTBaggingClassifier",

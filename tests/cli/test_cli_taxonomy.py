@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from ramify import Hierarchy, LabelMapping
+from ramify import Hierarchy, LabelMapping, load
 from tests.support.cli_runs import run
 
 OLD = "shop\n  audio\n    radios\n    speakers\n  phones\ngarden\n"
@@ -61,6 +62,25 @@ def test_ontologies_have_names_and_versions(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "v1.obo (v1): 1 label" in result.output
     assert "P:1 cat: now house cat" in result.output
+
+
+def test_a_model_is_carried_over(files: tuple[Path, Path], tmp_path: Path) -> None:
+    rows, model, mapping = tmp_path / "rows.csv", tmp_path / "old.ramify", tmp_path / "m.csv"
+    rows.write_text("x,labels\n" + "".join(f"{k},{x}\n" for k, x in enumerate(
+        ["radios", "radios", "speakers", "speakers", "garden", "garden", "phones", "phones"]
+    )))  # fmt: skip
+    old, new = files
+    run("train", rows, "--hierarchy", old, "--model", "tree", "--folds", 0, "-o", model)
+    run("taxonomy", "diff", old, new, "-o", mapping)
+    result = run("taxonomy", "carry", model, new, "-m", mapping, "-o", tmp_path / "new.ramify")
+    assert result.exit_code == 0, result.output
+    assert "remapped: 2 labels ('shop', 'sound')" in " ".join(result.output.split())
+    carried = load(tmp_path / "new.ramify")
+    labels = carried.hierarchy_.decode(carried.predict(pd.DataFrame({"x": [0.0, 7.0]})))
+    assert labels == [("radios",), ("phones",)]
+    result = run("taxonomy", "carry", model, new, "-o", tmp_path / "plain.ramify", "--json")
+    assert json.loads(result.output)["labels"]["sound"] == "remapped"
+    assert run("predict", tmp_path / "new.ramify", rows).exit_code == 0
 
 
 @pytest.mark.parametrize(

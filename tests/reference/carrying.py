@@ -22,3 +22,12 @@ def carry_row(mapping: Any, labels: Any) -> set[Any]:
     """Return the new labels of a row with some old labels."""
     below = {x for label in labels for x in mapping.old.ancestors(label)}
     return set().union(*(image(mapping, label) for label in set(labels) - below))
+
+
+def carry_paths(mapping: Any, ends: Any) -> list[float]:
+    """Return the probabilities of the new labels, given how probable it is to end at old ones."""
+    found = dict.fromkeys(mapping.new.labels, 0.0)
+    for label, probability in zip(mapping.old.labels, ends, strict=True):
+        for new in image(mapping, label):
+            found[new] += probability
+    return list(found.values())

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ramify._base.streaming import ManyLabelsMixin
 from ramify._base.tree_models import TreeModel
 from ramify._fitting import all_or_nothing, is_all_or_nothing
-from ramify._savable import get_fitted, savable, set_fitted
+from ramify._savable import find_savable, get_fitted, savable, set_fitted
 from ramify._schema import (
     AnyOf,
     Array,
@@ -24,6 +24,7 @@ from ramify._schema import (
     Flag,
     IfPresent,
     Instance,
+    ListOf,
     Maybe,
     Part,
     Schema,
@@ -48,6 +49,8 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
+from ramify.taxonomies.mapping import LabelMapping, check_mapping
+from ramify.taxonomies.probabilities import Revision
 
 INPUT_ATTRIBUTES = (
     "hierarchy_",
@@ -124,6 +127,11 @@ class HierarchicalClassifier(
         Defined only if `row_kind_` is "path".
     target_names_ : ndarray of str
         Names of the columns of y. Defined only if y was a data frame of levels or a named column.
+    label_status_ : ndarray of str, shape (n_labels,)
+        What became of each label when the taxonomy was changed. Defined only after
+        `with_hierarchy`.
+    history_ : list of ramify.taxonomies.Revision
+        The changes of the taxonomy since `fit`. Defined only after `with_hierarchy`.
     """
 
     hierarchy: Hierarchy | None
@@ -134,6 +142,8 @@ class HierarchicalClassifier(
     classes_: NDArray[Any]
     row_kind_: str
     ends_: NDArray[np.bool_]
+    label_status_: NDArray[np.str_]
+    history_: list[Revision]
 
     _saved_schema: ClassVar[Schema] = {
         "n_features_in_": Whole(1),
@@ -146,6 +156,8 @@ class HierarchicalClassifier(
         "feature_names_in_": IfPresent(Array(("n_features_in_",), "O U")),
         "ends_": IfPresent(Array(("n_labels",), "b1")),
         "target_names_": IfPresent(Array(("?",), "O U")),
+        "label_status_": IfPresent(Array(("n_labels",), "U")),
+        "history_": IfPresent(ListOf(Part(Revision))),
     }
     _saved_parameters: ClassVar[Schema] = {
         "hierarchy": Maybe(Instance(Hierarchy)),
@@ -452,6 +464,48 @@ class HierarchicalClassifier(
         weights = check_sample_weight(sample_weight, predicted.shape[0])
         differences = abs(predicted - truth).sum(axis=1)
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
+
+    def with_hierarchy(
+        self, hierarchy: Hierarchy, mapping: LabelMapping | None = None
+    ) -> HierarchicalClassifier:
+        """Return a classifier that predicts the labels of a changed taxonomy.
+
+        Nothing is learnt. A label that has not changed keeps its probability; labels that were
+        merged, and ancestors of labels that moved, get theirs from those of the old labels. A
+        label that no old label became has the probability 0: rows with it are predicted to end at
+        its parent. Model files keep what became of each label, and the changes since `fit`.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            The new taxonomy.
+        mapping : LabelMapping, optional
+            Which of its labels take the place of the old ones. None if only equal labels and
+            aliases do.
+
+        Returns
+        -------
+        HierarchicalClassifier
+            A classifier around this one, with the attributes `label_status_` ("kept", "remapped"
+            or "unknown", for each label) and `history_`.
+
+        Examples
+        --------
+        >>> from ramify import Hierarchy, LabelMapping, PCTClassifier
+        >>> y = ["pets/cats", "pets/dogs", "food/dry", "food/tins"]
+        >>> old = PCTClassifier().fit([[1.0], [2.0], [3.0], [4.0]], y)
+        >>> new = Hierarchy.from_paths(["animals/cats", "animals/dogs/small", "food"])
+        >>> mapping = LabelMapping(old.hierarchy_, new, [("pets", "animals")])
+        >>> model = old.with_hierarchy(new, mapping)
+        >>> model.predict([[1.0], [2.0], [3.0]])
+        array(['animals/cats', 'animals/dogs', 'food'], dtype='<U18')
+        >>> model.label_status_[model.classes_ == "animals/dogs/small"]
+        array(['unknown'], dtype='<U8')
+        """
+        self._check_fitted()
+        found = check_mapping(self.hierarchy_, hierarchy, mapping)
+        carried: Any = find_savable("CarriedClassifier")  # is built on top of this class
+        return cast("HierarchicalClassifier", carried.of(self, found))
 
     def _get_saved_state(self) -> dict[str, Any]:
         """Return the fitted attributes that `ramify.save` stores in addition to the parameters.

@@ -1,3 +1,4 @@
 from ramify.taxonomies.mapping import CarriedLabels, LabelMapping, MappingLine
+from ramify.taxonomies.probabilities import Revision
 
-__all__ = ["CarriedLabels", "LabelMapping", "MappingLine"]
+__all__ = ["CarriedLabels", "LabelMapping", "MappingLine", "Revision"]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import fspath
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from scipy import sparse
 from ramify import _core
 from ramify._cached import cached_property
 from ramify._messages import counted, did_you_mean, import_extra, shorten
+from ramify._savable import savable
+from ramify._schema import Instance, Maybe, Number, Schema, Text, TupleOf
+from ramify._schema import Label as LabelName
 from ramify._validation import Label
 from ramify.data.rows import as_label_rows
 from ramify.io.errors import FormatError, check_exists
@@ -28,6 +31,7 @@ from ramify.labels.encoding import LabelFormat, read_labels
 from ramify.labels.formats import label_array
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
+from ramify.taxonomies.probabilities import count_for_and_against
 
 COLUMNS = ("old", "new", "change", "score", "reason")
 """The columns of mapping files; only the first two are required."""
@@ -35,6 +39,7 @@ COLUMNS = ("old", "new", "change", "score", "reason")
 STATUSES = ("kept", "remapped", "at a parent", "lost")
 
 
+@savable
 class MappingLine(NamedTuple):
     """A line of a mapping file: an old label and one that takes its place.
 
@@ -59,6 +64,16 @@ class MappingLine(NamedTuple):
     reason: str = ""
 
 
+MappingLine._saved_parameters = {  # type: ignore[attr-defined] # NamedTuple has only fields
+    "old": Maybe(LabelName()),
+    "new": Maybe(LabelName()),
+    "change": Text(),
+    "score": Number(),
+    "reason": Text(),
+}
+
+
+@savable
 class LabelMapping:
     """Which labels of a new taxonomy take the place of the labels of an old one.
 
@@ -96,6 +111,12 @@ class LabelMapping:
     >>> carried.report[0]
     {'label': 'food', 'status': 'lost', 'n_rows': 1, 'carried_to': ()}
     """
+
+    _saved_parameters: ClassVar[Schema] = {
+        "old": Instance(Hierarchy),
+        "new": Instance(Hierarchy),
+        "lines": TupleOf(Instance(MappingLine)),
+    }
 
     def __init__(self, old: Hierarchy, new: Hierarchy, lines: Iterable[Any]) -> None:
         self.old, self.new = old, new
@@ -249,6 +270,11 @@ class LabelMapping:
         return resolving.targets
 
     @cached_property
+    def _differences(self) -> tuple[Any, Any]:
+        """The old labels that count for each new label, and those that count against it."""
+        return count_for_and_against(self._images, self.old.parent_rows)
+
+    @cached_property
     def _images(self) -> sparse.csr_array[np.int32]:
         """What the rows with each old label are known to have, with all ancestors.
 
@@ -292,6 +318,18 @@ class LabelMapping:
         Y = sparse.csr_array((np.ones_like(found.data), found.indices, found.indptr), found.shape)
         Y.sort_indices()
         return CarriedLabels(Y, self.new, encoded.format, self._report(ends))
+
+    def _carried_ends(self, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the new labels at which rows end that end at some of the old ones, as masks."""
+        images: Any = self._images[np.flatnonzero(ends)]
+        mask = np.zeros(self.new.n_labels, dtype=bool)
+        mask[_core.most_specific(as_label_rows(images), self.new._parents)[1]] = True
+        if not mask.any():
+            raise ValueError(
+                "mapping must have a successor of a label at which rows end, got none. Add lines "
+                "to the mapping."
+            )
+        return mask
 
     def status(self, label: Label) -> str:
         """Return what becomes of an old label.
@@ -381,6 +419,29 @@ class CarriedLabels:
         return pandas.DataFrame(self.report, columns=["label", "status", "n_rows", "carried_to"])
 
 
+def check_mapping(old: Hierarchy, new: Any, mapping: Any) -> LabelMapping:
+    """Return a mapping after checking that it is one between two taxonomies; None has no lines."""
+    if not isinstance(new, Hierarchy):
+        raise TypeError(
+            f"hierarchy must be a ramify.Hierarchy, got {type(new).__name__}. Build one, e.g. "
+            "with Hierarchy.from_paths."
+        )
+    if mapping is None:
+        return LabelMapping(old, new, [])
+    if not isinstance(mapping, LabelMapping):
+        raise TypeError(
+            f"mapping must be a ramify.LabelMapping, got {type(mapping).__name__}. Make one with "
+            "LabelMapping.of or LabelMapping.read."
+        )
+    for name, own, given in (("old", old, mapping.old), ("new", new, mapping.new)):
+        if given != own:
+            raise ValueError(
+                f"mapping.{name} must be the {name} taxonomy, {own!r}, got {given!r}. Make the "
+                "mapping between these two."
+            )
+    return mapping
+
+
 def renewed_format(format_: LabelFormat, hierarchy: Hierarchy) -> LabelFormat:
     """Return a format for the labels of another hierarchy, which may be longer or of other types.
 
@@ -391,7 +452,10 @@ def renewed_format(format_: LabelFormat, hierarchy: Hierarchy) -> LabelFormat:
     array(['apple'], dtype='<U5')
     """
     changed: dict[str, Any] = {"hierarchy": hierarchy}
-    dtype = format_.settings().get("dtype")
+    settings = format_.settings()
+    dtype = settings.get("dtype")
+    if "n_levels" in settings:
+        changed["n_levels"] = max(settings["n_levels"], hierarchy.depth)
     if dtype is not None and type(format_).__name__ != "IndicatorFormat":
         needed = label_array(hierarchy.labels).dtype.kind
         kind = np.dtype(dtype).kind

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ramify._messages import counted
-from ramify.apps.cli.options import AsJson, FileOptions, LabelOptions
+from ramify._messages import counted, shorten
+from ramify.apps.cli.options import AsJson, FileOptions, LabelOptions, ModelFile
 from ramify.apps.cli.running import check_output, command, print_json, say, say_where
 from ramify.io.errors import check_exists
 from ramify.io.formats import HIERARCHIES, format_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ramify.labels import Comparison
 
 app = typer.Typer(
-    help="Compare two versions of a taxonomy.",
+    help="Compare two versions of a taxonomy, and carry models over.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     add_completion=False,
@@ -27,7 +27,7 @@ app = typer.Typer(
 
 @app.callback()
 def _callback() -> None:
-    """Compare two versions of a taxonomy."""
+    """Compare two versions of a taxonomy, and carry models over."""
 
 
 @command
@@ -89,7 +89,51 @@ def diff(
             say_where("Wrote", path)
 
 
+@command
+def carry(
+    model: ModelFile,
+    new: Annotated[Path, typer.Argument(help="New taxonomy: .obo, .txt, .csv or .json.")],
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            "--mapping", "-m", help="Mapping file, as written by diff (default: equal labels)."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Carry a model over to a new version of its taxonomy, without training.
+
+    ``ramify taxonomy carry genes.ramify go-2024.obo -m mapping.csv -o genes-2024.ramify``
+    """
+    check_output(out, model, new, mapping)
+    check_exists(model, new, mapping)
+    from ramify.apps.predicting import load_classifier, remembered_settings, remembered_table
+    from ramify.apps.reading.any_file import read_hierarchy
+    from ramify.saving.model import save_with_settings
+    from ramify.taxonomies import LabelMapping
+    from ramify.taxonomies.probabilities import STATUSES
+
+    fitted, after = load_classifier(model), read_hierarchy(new)
+    lines = None if mapping is None else LabelMapping.read(mapping, fitted.hierarchy_, after)
+    carried = fitted.with_hierarchy(after, lines)
+    looked = remembered_table(model)
+    table = {"table": looked.to_dict()} if looked is not None else {}
+    save_with_settings(carried, out, remembered_settings(model).to_dict(), **table)
+    statuses = dict(zip(after.labels, carried.label_status_.tolist(), strict=True))
+    if as_json:
+        print_json({"model": str(out), "labels": statuses})
+        return
+    for status in STATUSES:
+        found = [label for label, own in statuses.items() if own == status]
+        if found:
+            typer.echo(f"{status}: {counted(len(found), 'label')} ({shorten(found)})")
+    say_where("Wrote", out)
+
+
 app.command("diff")(diff)
+app.command("carry")(carry)
 
 
 def _compare(

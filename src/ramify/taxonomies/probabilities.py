@@ -1,0 +1,134 @@
+"""Probabilities carried to a changed taxonomy, and what becomes of its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify._savable import savable
+from ramify._schema import Schema, Text, Whole
+from ramify.labels.graph import row_of
+
+if TYPE_CHECKING:
+    from ramify.taxonomies.mapping import LabelMapping
+
+STATUSES = ("kept", "remapped", "relearnt", "unknown")
+"""What may become of a label of the new taxonomy in a model that is carried to it."""
+
+
+@savable
+@dataclass(frozen=True)
+class Revision:
+    """One change of the taxonomy of a model.
+
+    Attributes
+    ----------
+    old_version, new_version : str
+        The versions of the taxonomies; empty if their files name none.
+    n_old : int
+        The number of labels before.
+    kept, remapped, relearnt, unknown : int
+        The number of labels of the new taxonomy with each status; see `with_hierarchy`.
+    """
+
+    old_version: str
+    new_version: str
+    n_old: int
+    kept: int
+    remapped: int
+    relearnt: int
+    unknown: int
+
+    _saved_schema: ClassVar[Schema] = {
+        "old_version": Text(),
+        "new_version": Text(),
+        "n_old": Whole(1),
+        **{name: Whole() for name in STATUSES},
+    }
+
+    @classmethod
+    def of(cls, mapping: LabelMapping, statuses: NDArray[Any]) -> Revision:
+        """Count the labels of the new taxonomy by their status."""
+        counts = {name: int((statuses == name).sum()) for name in STATUSES}
+        return cls(mapping.old.version, mapping.new.version, mapping.old.n_labels, **counts)
+
+
+class ProbabilityCarrier:
+    r"""Carries the probabilities of all labels of an old taxonomy to a new one.
+
+    With the image I(k) of an old label k, i.e. the new labels that rows ending at k get, k counts
+    for the new labels that are in I(k) and in no image of its parents, and against those of which
+    it is the other way round. If every row has one path in a tree, the ends of paths exclude each
+    other, and
+
+    .. math:: P(t) = \sum_k P(k) \, ([t \in I(k)] - [t \in I(parent(k))])
+
+    is exact. Otherwise, P(t) is the largest P(k) that counts for t, times the probability
+    1 - P(k) / P(t) that a label which counts against it is missing, for all of these.
+
+    `copied`: for each new label, the old one whose probability it has, unchanged; -1 for others.
+    """
+
+    def __init__(self, mapping: LabelMapping, *, exclusive: bool) -> None:
+        self._exclusive = exclusive
+        self._gained, self._lost = mapping._differences
+        alone = (np.diff(self._gained.indptr) == 1) & (np.diff(self._lost.indptr) == 0)
+        self.copied = np.full(mapping.new.n_labels, -1, dtype=np.int64)
+        self.copied[alone] = self._gained[alone].indices
+        self._changed = np.flatnonzero(~alone & (np.diff(self._gained.indptr) > 0))
+
+    def carry(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return probabilities of the new labels; they need not be coherent yet."""
+        carried = np.zeros((len(scores), len(self.copied)))
+        same = np.flatnonzero(self.copied >= 0)
+        carried[:, same] = scores[:, self.copied[same]]
+        if self._exclusive:
+            terms: Any = (self._gained - self._lost)[self._changed]
+            # A dense product by BLAS would make the last digits of a row depend on other rows.
+            sums = sparse.csr_array(terms, dtype=np.float64) @ np.ascontiguousarray(scores.T)
+            carried[:, self._changed] = np.clip(sums.T, 0.0, 1.0)
+            return carried
+        for t in self._changed.tolist():
+            carried[:, t] = self._combine(scores, t)
+        return carried
+
+    def _combine(self, scores: NDArray[np.float64], t: int) -> NDArray[np.float64]:
+        largest = np.zeros(len(scores))
+        for k in row_of((self._gained.indptr, self._gained.indices), t):
+            np.maximum(largest, scores[:, k], out=largest)
+        found = largest.copy()
+        above = np.where(largest > 0, largest, 1.0)
+        for k in row_of((self._lost.indptr, self._lost.indices), t):
+            found *= 1.0 - np.minimum(scores[:, k] / above, 1.0)
+        return np.asarray(found)
+
+
+def count_for_and_against(images: Any, parent_rows: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the old labels that count for each new label, and those that count against it."""
+    indptr, indices = parent_rows
+    n_old = images.shape[0]
+    ones = np.ones(len(indices), dtype=np.int32)
+    above: Any = sparse.csr_array((ones, indices, indptr), shape=(n_old, n_old)) @ images
+    above.data[:] = 1
+    both = images.multiply(above)
+    found = []
+    for part in (images - both, above - both):
+        rows = sparse.csr_array(part.T)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        found.append(rows)
+    return found[0], found[1]
+
+
+def label_statuses(mapping: LabelMapping, copied: NDArray[np.int64]) -> NDArray[np.str_]:
+    """Return what becomes of every label of the new taxonomy, without new rows."""
+    old, new = mapping.old.labels, mapping.new.labels
+    is_known = np.bincount(mapping._images.indices, minlength=len(new)) > 0
+    statuses = np.where(is_known, "remapped", "unknown")
+    same = [k >= 0 and old[k] == new[t] for t, k in enumerate(copied.tolist())]
+    statuses[same] = "kept"
+    return statuses
