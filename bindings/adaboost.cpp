@@ -54,6 +54,12 @@ Booster make_booster(const Dataset& dataset, const LabelRows& given, const Label
     return Booster(dataset, labels, view(row_weight), view(label_weight), options);
 }
 
+void hide(Booster& booster, const Vector<std::uint32_t>& of_row, const LabelRows& patterns) {
+    check_patterns(of_row, patterns, booster.n_rows(), booster.n_labels());
+    const Unlocked unlocked;
+    booster.hide(view(of_row), patterns.sorted());
+}
+
 /// The tests of a hypothesis as flat arrays, named as add_margins takes them.
 nb::dict dict_of(const WeakHypothesis& found) {
     std::vector<std::int32_t> feature;
@@ -199,6 +205,8 @@ void init_adaboost(nb::module_& m) {
     nb::class_<Booster>(m, "Booster", "Weights of rows and labels, moved round by round.")
         .def(nb::new_(&make_booster), nb::arg("dataset"), nb::arg("labels"), nb::arg("parents"),
              nb::arg("row_weight"), nb::arg("label_weight"), nb::arg("options"))
+        .def("hide", &hide, nb::arg("of_row"), nb::arg("patterns"),
+             "Give labels that are not known no weight. Before learning.")
         .def("learn", &learn, "Find a weak hypothesis for the present weights; its arrays.")
         .def("edge", &Booster::edge, "The edge of the last hypothesis.")
         .def("corrected", &Booster::corrected, "Whether it was corrected by the hierarchy.")

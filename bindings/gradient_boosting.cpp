@@ -8,6 +8,7 @@
 #include "gradient_boosting/booster.hpp"
 #include "gradient_boosting/predicting.hpp"
 #include "init.hpp"
+#include "label_rows.hpp"
 #include "matrices.hpp"
 #include "stopping.hpp"
 
@@ -51,6 +52,13 @@ void add_margins(GradientBooster& booster, const ConstFloatMatrix& margins) {
     booster.add_margins({margins.data(), margins.size()});
 }
 
+void hide(GradientBooster& booster, const Vector<std::uint32_t>& of_row,
+          const LabelRows& patterns) {
+    check_patterns(of_row, patterns, booster.n_rows(), booster.n_outputs());
+    const Unlocked unlocked;
+    booster.hide(view(of_row), patterns.sorted());
+}
+
 void learn(GradientBooster& booster, BoostedTrees& model) {
     require(model.n_outputs == booster.n_outputs() && model.n_features == booster.n_features(),
             "the model must have the features and outputs of the booster");
@@ -69,7 +77,9 @@ void init_gradient_boosting(nb::module_& m) {
         .def("learn", &learn, nb::arg("model"), "Append one tree to the model.")
         .def("loss", &loss_of_rows, nb::arg("held_out"))
         .def("copy_margins", &copy_margins, nb::arg("rows"), nb::arg("out"))
-        .def("add_margins", &add_margins, nb::arg("margins"));
+        .def("add_margins", &add_margins, nb::arg("margins"))
+        .def("hide", &hide, nb::arg("of_row"), nb::arg("patterns"),
+             "Learn nothing from outputs that are not known. For logistic loss, before learning.");
 }
 
 }  // namespace ramify::bindings

@@ -174,12 +174,8 @@ struct Unknown {
           patterns(std::move(given)),
           parents(std::move(graph)),
           labels{view(of_row), patterns.sorted(), parents.parents()} {
-        require(of_row.size() == n_rows, "of_row must have one pattern per row");
-        require(patterns.n_labels() == n_labels && parents.n_labels() == n_labels,
-                "patterns and parents must have the labels of rows");
-        const auto most = patterns.n_rows();
-        require(std::ranges::all_of(labels.of_row, [&](auto k) { return k < most; }),
-                "of_row must be below the number of patterns");
+        check_patterns(of_row, patterns, n_rows, n_labels);
+        require(parents.n_labels() == n_labels, "parents must have the labels of rows");
     }
 };
 

@@ -1,6 +1,7 @@
 // Sets of labels as an argument: those of rows, or the parents of labels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -57,5 +58,15 @@ class LabelRows {
     bool increasing_ = true;
     bool topological_ = true;
 };
+
+/// Checks labels that are not known: of each row the number of a pattern, a set of labels.
+inline void check_patterns(const Vector<std::uint32_t>& of_row, const LabelRows& patterns,
+                           std::size_t n_rows, std::size_t n_labels) {
+    require(of_row.size() == n_rows, "of_row must have one pattern per row");
+    require(patterns.n_labels() == n_labels, "patterns must have the labels of rows");
+    require(std::ranges::all_of(view(of_row), [&](auto k) { return k < patterns.n_rows(); }),
+            "of_row must be below the number of patterns");
+    patterns.sorted();
+}
 
 }  // namespace ramify::bindings

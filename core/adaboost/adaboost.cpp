@@ -49,6 +49,18 @@ Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
     if (work < min_parallel_work) options_.n_threads = 1;
 }
 
+void Booster::hide(std::span<const std::uint32_t> pattern_of_row, SparseRowsView patterns) {
+    for (std::size_t i = 0; i < n_rows_; ++i) {
+        for (const auto label : patterns.row(pattern_of_row[i])) {
+            auto& cell = cells_[cells_.place(i, layout_.lane(static_cast<std::size_t>(label)))];
+            cell = std::copysign(0.0, cell);
+        }
+    }
+    double sum = 0;
+    for (std::size_t k = 0; k < cells_.size(); ++k) sum += std::fabs(cells_[k]);
+    for (std::size_t k = 0; k < cells_.size(); ++k) cells_[k] /= sum;
+}
+
 /// Calls work(part, begin, end) for parts of rows_per_part rows.
 template <typename Work>
 void Booster::for_rows(StopSignal& signal, Work work) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "adaboost/search.hpp"
+#include "common/sparse_rows.hpp"
 
 namespace ramify {
 
@@ -42,6 +43,10 @@ class Booster {
     Booster(const Dataset& dataset, const BoostingLabels& labels,
             std::span<const double> row_weight, std::span<const double> label_weight,
             const BoostingOptions& options);
+
+    /// Sets the weights of labels that are not known to 0, and scales the others to sum to 1. Some
+    /// must remain. Not with `inherit_mistakes`: nobody knows which of their votes are wrong.
+    void hide(std::span<const std::uint32_t> pattern_of_row, SparseRowsView patterns);
 
     /// Finds a weak hypothesis for the current weights.
     WeakHypothesis learn(const std::function<bool()>& interrupted);

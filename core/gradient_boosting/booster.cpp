@@ -152,4 +152,17 @@ void GradientBooster::add_margins(std::span<const float> given) {
     }
 }
 
+void GradientBooster::hide(std::span<const std::uint32_t> pattern_of_row,
+                           SparseRowsView patterns) {
+    std::vector<std::size_t> place(n_outputs_);
+    for (std::size_t k = 0; k < n_outputs_; ++k) {
+        place[static_cast<std::size_t>(plan_.order()[k])] = k;
+    }
+    for (std::size_t row = 0; row < pattern_of_row.size(); ++row) {
+        for (const auto output : patterns.row(pattern_of_row[row])) {
+            margins_.of(row)[place[static_cast<std::size_t>(output)]] = no_margin;
+        }
+    }
+}
+
 }  // namespace ramify

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/parallel.hpp"
+#include "common/sparse_rows.hpp"
 #include "gradient_boosting/growing.hpp"
 #include "gradient_boosting/margins.hpp"
 #include "gradient_boosting/plan.hpp"
@@ -32,6 +33,9 @@ class GradientBooster {
     /// other trees.
     void copy_margins(std::span<const std::uint32_t> rows, std::span<float> out) const;
     void add_margins(std::span<const float> margins);
+    /// Makes the margins of outputs that are not known those of padding, to which adding changes
+    /// nothing: they have no gradient, no curvature and no loss. For logistic loss.
+    void hide(std::span<const std::uint32_t> pattern_of_row, SparseRowsView patterns);
 
     std::size_t n_rows() const { return plan_.n_rows(); }
     std::size_t n_outputs() const { return n_outputs_; }

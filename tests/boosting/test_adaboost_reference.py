@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -14,6 +14,7 @@ from ramify import HierarchicalAdaBoostMHClassifier, Hierarchy
 from tests.reference import adaboost as reference
 from tests.reference.adaboost import Settings
 from tests.reference.trees import Column
+from tests.reference.unknown import closed
 from tests.support.budget import budget
 
 TREE = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
@@ -149,6 +150,28 @@ def test_rounds_equal_the_reference(problem, wanted, weighted):
     stages = reference.margins(expected, problem.columns, wanted)
     found = list(model.staged_decision_function(problem.X))
     np.testing.assert_allclose(found, stages if expected else [], rtol=1e-6, atol=1e-9)
+
+
+@quickly
+@given(problem=problems(), wanted=switches, seed=st.integers(0, 2**32 - 1))
+def test_labels_that_are_not_known_have_no_weight(problem, wanted, seed):
+    wanted = replace(complete(wanted, problem, True), inherit_mistakes=False, top_down=False)
+    rng = np.random.default_rng(seed)
+    hidden = rng.random(problem.Y.shape) < rng.choice([0.1, 0.5])
+    y = closed(problem.hierarchy, np.where(hidden, np.nan, problem.Y))
+    rows = ~np.isnan(y).all(axis=1)
+    assume(rows.any())
+    columns = [replace(one, values=one.values[rows]) for one in problem.columns]
+    Y, weights = np.where(problem.Y > 0, 1, -1)[rows], problem.weights[rows]
+    expected = reference.boost(columns, Y, wanted, weights, known=~np.isnan(y[rows]))
+    model = make(problem, wanted).fit(problem.X, y, sample_weight=problem.weights)
+    edges = [min(one.edge, 1 - 1e-10) for one in expected]
+    np.testing.assert_allclose(model.edges_, edges, rtol=1e-9, atol=1e-12)
+    stages = reference.margins(expected, columns, wanted)
+    for found, stage in zip(model.staged_decision_function(problem.X[rows]), stages, strict=True):
+        # Several tests may be as good, which differ in rows that do not know the label.
+        known = ~np.isnan(y[rows])
+        np.testing.assert_allclose(found[known], stage[known], rtol=1e-6, atol=1e-9)
 
 
 @quickly

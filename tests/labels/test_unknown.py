@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import (
-    FlatClassifier,
+    BRDTClassifier,
     Hierarchy,
     PartialLabels,
     read_labels,
@@ -126,9 +126,9 @@ def test_errors(arguments: dict, message: str) -> None:
 def test_what_cannot_use_unknown_labels_says_so() -> None:
     y = PartialLabels(["bird", "mammal/cat"], ANIMALS, ends="unknown_below")
     X = [[0.0], [1.0]]
-    with pytest.raises(ValueError, match="FlatClassifier requires all labels"):
-        FlatClassifier(hierarchy=ANIMALS).fit(X, y)
+    with pytest.raises(ValueError, match="BRDTClassifier requires all labels"):
+        BRDTClassifier(hierarchy=ANIMALS).fit(X, y)
     with pytest.raises(ValueError, match=r"got label 'bird/hawk' of row 0"):
         read_labels(y, ANIMALS)
     with pytest.raises(ValueError, match="y must have the labels of hierarchy"):
-        FlatClassifier(hierarchy=Hierarchy.from_labels(["a"])).fit(X, y)
+        BRDTClassifier(hierarchy=Hierarchy.from_labels(["a"])).fit(X, y)

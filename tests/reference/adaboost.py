@@ -287,12 +287,19 @@ def boost(
     Y: np.ndarray,
     settings: Settings,
     sample_weight: np.ndarray | None = None,
+    *,
+    known: np.ndarray | None = None,
 ) -> list[Round]:
-    """Return the rounds of AdaBoost.MH with the given settings; Y contains +1 and -1."""
+    """Return the rounds of AdaBoost.MH with the given settings; Y contains +1 and -1.
+
+    `known`: mask of the entries of Y that are known; all by default.
+    """
     n, n_labels = Y.shape
     rows = np.ones(n) if sample_weight is None else sample_weight
     costs = np.ones(n_labels) if settings.costs is None else np.asarray(settings.costs)
     weights = np.outer(rows / rows.sum(), costs / costs.sum())
+    if known is not None:
+        weights = np.where(known, weights, 0.0) / weights[known].sum()
     rounds: list[Round] = []
     while len(rounds) < settings.n_rounds:
         trees, top_down = learn_trees(columns, weights * Y, settings)

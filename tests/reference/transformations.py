@@ -129,16 +129,26 @@ def ml_knn(
     s: float,
     nominal: Collection[int] = (),
 ) -> np.ndarray:
-    """Return the probabilities of ML-kNN as defined by Zhang and Zhou."""
+    """Return the probabilities of ML-kNN as defined by Zhang and Zhou.
+
+    NaN in Y is unknown: such rows count for neither value, and those neighbours that know a label
+    stand for all.
+    """
     scores = np.zeros((len(rows), Y.shape[1]))
     for label in range(Y.shape[1]):
         y = Y[:, label]
-        prior = (s + y.sum()) / (2 * s + len(y))
+        known = y[~np.isnan(y)]
+
+        def count(near: list[int], y: np.ndarray = y, known: np.ndarray = known) -> int:
+            among = y[near][~np.isnan(y[near])]
+            return round(k * float(np.mean(among if len(among) else known)))
+
+        prior = (s + known.sum()) / (2 * s + len(known))
         table = np.zeros((2, k + 1))
-        for i in range(len(X)):
-            table[y[i], y[nearest(X, X[i], k, i, nominal)].sum()] += 1
+        for i in np.flatnonzero(~np.isnan(y)).tolist():
+            table[int(y[i]), count(nearest(X, X[i], k, i, nominal))] += 1
         for i, row in enumerate(rows):
-            j = y[nearest(X, row, k, None, nominal)].sum()
+            j = count(nearest(X, row, k, None, nominal))
             likely = [(s + table[v, j]) / (s * (k + 1) + table[v].sum()) for v in (0, 1)]
             yes, no = prior * likely[1], (1 - prior) * likely[0]
             scores[i, label] = yes / (yes + no)

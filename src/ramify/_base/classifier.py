@@ -614,11 +614,17 @@ class ArrayClassifier(HierarchicalClassifier):
             The fitted classifier.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        self._learn(X, encoded.Y, weights)
+        self._learn(X, encoded.Y, weights, encoded.unknown)
         return self
 
     @abstractmethod
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         """Learn from X as returned by `read_training_features` and from Y, with ancestors."""
 
 

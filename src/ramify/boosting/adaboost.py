@@ -24,6 +24,7 @@ from ramify.data.features import make_dataset, read_features
 from ramify.data.rows import as_label_rows, as_rows, by_rows
 from ramify.decision import apply_threshold, make_coherent
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
 
 _TESTS = ("feature", "threshold", "default_right")
@@ -242,9 +243,22 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         if isinstance(self.costs, str):
             check_choice("costs", self.costs, ("shared", "uniform"))
 
+    def _why_not_unknown(self) -> str | None:
+        if self.early_stopping:
+            return "early_stopping requires all labels. Use early_stopping=False"
+        if self.inherit_mistakes:
+            return "inherit_mistakes requires all labels. Use inherit_mistakes=False"
+        return None
+
     # ---- learning --------------------------------------------------------------------------
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         rows = np.flatnonzero(weights > 0)  # rows of weight 0 must not affect thresholds
         X = by_rows(X)
         validation = None
@@ -255,7 +269,11 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
             )
         if len(rows) < X.shape[0]:
             X, Y, weights = X[rows], Y[rows], weights[rows]
-        course = self._boost(self._make_booster(X, Y, weights), validation)
+            unknown = None if unknown is None else unknown.take(rows)
+        booster = self._make_booster(X, Y, weights)
+        if unknown is not None:
+            booster.hide(unknown.of_row, as_label_rows(unknown.patterns))
+        course = self._boost(booster, validation)
         rounds = self._join(course)
         n_kept = course.best_round()
         self.rounds_ = rounds.first(n_kept) if n_kept < rounds.n_rounds else rounds

@@ -349,6 +349,20 @@ class PCTGradientBoostingClassifier(StagedClassifier):
                 "earlier trees. Set one of the two to False."
             )
 
+    def _why_not_unknown(self) -> str | None:
+        unsupported = {
+            "loss='softmax' requires all labels. Use loss='logistic'": self.loss != "softmax",
+            "label_weight='balanced' requires all labels. Use label_weight=None": (
+                not isinstance(self.label_weight, str)
+            ),
+            "class_weight requires all labels. Use class_weight=None": self.class_weight is None,
+            "device='cuda' requires all labels. Use device='cpu'": self.device == "cpu",
+            "a score of held-out rows requires all labels. Use scoring='loss'": (
+                not self.early_stopping or read_scoring(self.scoring) is None
+            ),
+        }
+        return next((why for why, fits in unsupported.items() if not fits), None)
+
     # ---- learning --------------------------------------------------------------------------
 
     def fit(
@@ -403,7 +417,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         self._seed = int(random.randint(np.iinfo(np.int32).max))
         if previous is not None:
             self._seed = previous._seed
-        rows = BoostingRows.of(X, encoded.Y, weights)
+        rows = BoostingRows.of(X, encoded.Y, weights, encoded.unknown)
         rows = self._hold_out(rows, X_val, y_val, sample_weight_val)
         self._boost(rows, int(self.max_iter), previous)
         if self.refit and len(rows.held_out):
@@ -491,7 +505,10 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         learning = rows.learning
         if previous is None:
             trees = _core.BoostedTrees(outputs.shape[1], rows.X.shape[1])
-            self.baseline_ = find_start(self.loss_, outputs[learning], rows.weights[learning])
+            known = None if rows.unknown is None else rows.unknown.take(learning)
+            self.baseline_ = find_start(
+                self.loss_, outputs[learning], rows.weights[learning], known
+            )
             margins = self.baseline_
         else:
             trees = previous.trees_.copy()
@@ -530,7 +547,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
             self.loss_ = previous.loss_
         elif not hasattr(self, "loss_"):  # already set if `fit` learns again from all rows
             self.loss_ = choose_loss(
-                self.loss,
+                self.loss if rows.unknown is None else "logistic",
                 rows.Y,
                 self.hierarchy_,
                 single_label=self.format_.single_label,

@@ -11,6 +11,7 @@ from scipy import sparse
 from ramify import _core
 from ramify.decision.best_sets import count_ends
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.trees.criteria import number_sets
 
 Matrix: TypeAlias = "sparse.csr_array[np.int32]"
@@ -67,16 +68,24 @@ def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
     return outputs, sparse.csr_array(Y[first])
 
 
-def find_start(loss: str, outputs: Matrix, weights: NDArray[np.float64]) -> NDArray[np.float32]:
+def find_start(
+    loss: str,
+    outputs: Matrix,
+    weights: NDArray[np.float64],
+    unknown: UnknownLabels | None = None,
+) -> NDArray[np.float32]:
     """Return the margins before the first round, one per output."""
     sums = np.asarray(outputs.T @ weights, dtype=np.float64).ravel()
-    return start_from_sums(loss, sums, float(weights.sum()), len(weights))
+    total: Any = float(weights.sum())
+    if unknown is not None:
+        total = np.maximum(total - unknown.weights(weights), np.finfo(float).tiny)
+    return start_from_sums(loss, sums, total, len(weights))
 
 
 def start_from_sums(
-    loss: str, sums: NDArray[np.float64], total: float, n_rows: int
+    loss: str, sums: NDArray[np.float64], total: Any, n_rows: int
 ) -> NDArray[np.float32]:
-    """Return the margins before the first round."""
+    """Return the margins before the first round; `total` may differ between outputs."""
     half_row = 0.5 / n_rows
     shares = sums / total
     if loss == "softmax":

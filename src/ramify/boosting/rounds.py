@@ -18,6 +18,7 @@ from ramify.boosting.cuda.device import has_gpu
 from ramify.boosting.stopping import Course
 from ramify.data.features import FeatureSchema
 from ramify.data.rows import as_columns, as_label_rows, as_rows, by_rows, dense
+from ramify.labels.unknown import UnknownLabels
 from ramify.saving.boosted_trees import join_arrays
 
 
@@ -39,6 +40,9 @@ class Booster(Learner, Protocol):
 
     def add_margins(self, margins: NDArray[np.float32]) -> None:
         """Add to the margins of all rows."""
+
+    def hide(self, of_row: NDArray[np.uint32], patterns: _core.LabelRows) -> None:
+        """Learn nothing from outputs that are not known."""
 
 
 def make_booster(
@@ -69,6 +73,8 @@ def make_booster(
     booster: Booster = make(plan, start.astype(np.float64))
     if margins.ndim == 2:
         booster.add_margins(margins)
+    if rows.unknown is not None:
+        booster.hide(rows.unknown.of_row, as_label_rows(rows.unknown.patterns))
     return booster
 
 
@@ -139,18 +145,24 @@ class BoostingRows:
     # The rows to learn from and those held out, both in increasing order.
     learning: NDArray[np.int64]
     held_out: NDArray[np.int64]
+    unknown: UnknownLabels | None = None  # labels that are not known, which are 0 in Y
 
     @classmethod
     def of(
-        cls, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+        cls,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None = None,
     ) -> BoostingRows:
         """Return the rows with positive weights, all of them to learn from."""
         X = by_rows(X)
         rows = np.flatnonzero(weights > 0)
         if len(rows) < len(weights):
             X, Y, weights = X[rows], Y[rows], weights[rows]
+            unknown = None if unknown is None else unknown.take(rows)
         everything = np.arange(len(rows), dtype=np.int64)
-        return cls(X, Y, weights, everything, everything[:0])
+        return cls(X, Y, weights, everything, everything[:0], unknown)
 
     def hold_out(self, fraction: float, random: np.random.RandomState) -> BoostingRows:
         """Hold out a random fraction of the rows."""
@@ -174,6 +186,7 @@ class BoostingRows:
             np.concatenate([self.weights, other.weights]),
             self.learning,
             np.arange(n_rows, n_rows + n_held, dtype=np.int64),
+            None if self.unknown is None else self.unknown.with_known_rows(n_held),
         )
 
     def all_learning(self) -> BoostingRows:

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._cached import cached_property
 from ramify._validation import is_missing
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
 _CELLS_AT_ONCE = 1 << 24
+_LITTLE = 1e-9
+"""A smaller part of the weight of all rows is as good as none."""
 
 ENDS = ("known", "unknown_below")
 """What is known below the most specific labels of a row: that it has none, or nothing."""
@@ -52,6 +55,31 @@ class UnknownLabels:
         used, of_row = np.unique(self.of_row[rows], return_inverse=True)
         patterns = self.patterns[used]
         return UnknownLabels(of_row.astype(np.uint32), patterns) if patterns.nnz else None
+
+    def with_known_rows(self, n_rows: int) -> UnknownLabels:
+        """Return those of these rows and of `n_rows` further ones that know all labels."""
+        n_patterns, n_labels = self.patterns.shape
+        indptr = np.append(self.patterns.indptr, self.patterns.nnz)
+        parts = (self.patterns.data, self.patterns.indices, indptr)
+        patterns = sparse.csr_array(parts, shape=(n_patterns + 1, n_labels))
+        added = np.full(n_rows, n_patterns, dtype=np.uint32)
+        return UnknownLabels(np.concatenate([self.of_row, added]), patterns)
+
+    def weights(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return, for each label, the sum of the weights of the rows that do not know it."""
+        totals = np.bincount(self.of_row, weights, minlength=self.patterns.shape[0])
+        return np.asarray(totals @ self.patterns, dtype=np.float64)
+
+    def rows_of(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows do not know a label."""
+        columns = self._columns
+        found = np.zeros(self.patterns.shape[0], dtype=bool)
+        found[columns.indices[columns.indptr[label] : columns.indptr[label + 1]]] = True
+        return found[self.of_row]
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.patterns.tocsc()
 
     def as_rows(self) -> sparse.csr_array[np.int32]:
         """Return an indicator matrix of the unknown labels of all rows."""
@@ -122,6 +150,42 @@ def _parents_by_level(hierarchy: Hierarchy) -> list[tuple[NDArray[np.int64], NDA
         pick = (levels[children] == level) & (place == k)
         found.append((children[pick], np.asarray(indices)[pick]))
     return found
+
+
+def known_shares(
+    hierarchy: Hierarchy,
+    Y: sparse.csr_array[np.int32],
+    unknown: UnknownLabels,
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the share of each label among rows, as leaves of trees estimate it.
+
+    This is the product, along the path, of the shares among the rows that have the parent and know
+    the label. Those that do not know the parent count with its share; see decision 31.
+    """
+    total = float(weights.sum())
+    sums, not_known = np.asarray(Y.T @ weights, dtype=np.float64), unknown.weights(weights)
+    indptr, parents = hierarchy.parent_rows
+    children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
+    columns: Any = unknown.patterns.tocsc()
+    of_pattern = np.bincount(unknown.of_row, weights, minlength=unknown.patterns.shape[0])
+    neither = of_pattern @ columns[:, parents].multiply(columns[:, children])
+    shares = np.zeros(hierarchy.n_labels)
+    for c in range(hierarchy.n_labels):
+        edges = range(indptr[c], indptr[c + 1])
+        if not edges:
+            known = total - not_known[c]
+            shares[c] = sums[c] / known if known > _LITTLE * total else 0
+            continue
+        found = []
+        for k in edges:
+            p = int(parents[k])
+            known = sums[p] - (not_known[c] - neither[k])
+            known += shares[p] * (not_known[p] - neither[k])
+            if known > _LITTLE * total:
+                found.append(shares[p] * min(1.0, sums[c] / known))
+        shares[c] = min(found, default=0.0)
+    return shares
 
 
 # ---- finding unknown entries in y -----------------------------------------------------------

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from joblib import delayed
@@ -91,7 +91,7 @@ class LocalClassifier(HierarchicalClassifier):
         data = TreeData(
             X,
             self.schema_,
-            LabelTargets(encoded.Y),
+            LabelTargets(encoded.Y, unknown=encoded.unknown, hierarchy=encoded.hierarchy),
             weights,
             weighted=sample_weight is not None,
             given=self._given(given, X),
@@ -247,6 +247,9 @@ class LocalArchitecture(LocalClassifier):
             tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
         return tags
 
+    def _why_not_unknown(self) -> str | None:
+        return None
+
     @abstractmethod
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         """Return the problems that the local models learn."""
@@ -256,8 +259,11 @@ class LocalArchitecture(LocalClassifier):
         return make_learner(self._local_estimator(data), data, self._targets())
 
     def _learn_local(self, data: TreeData) -> None:
-        problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights))
+        unknown = cast("LabelTargets", data.targets).unknown
+        problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights, unknown))
         learner = self._make_learner(data)
+        if not learner.takes_unknown:
+            problems = [problem.without_unknown() for problem in problems]
         models = learn_all(
             learner,
             problems,

@@ -202,6 +202,9 @@ class BinaryRelevancePlus(LocalArchitecture):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _why_not_unknown(self) -> str | None:
+        return "BinaryRelevancePlus learns from all other labels. Use BinaryRelevance"
+
     def _default_estimator(self, *, is_linear: bool) -> Any:
         return PCTClassifier()
 

@@ -14,6 +14,7 @@ from ramify.local.base import LocalArchitecture
 from ramify.local.learning import multiply_down
 from ramify.local.problems import (
     POLICIES,
+    POLICIES_OF_UNKNOWN,
     LabelRows,
     LocalProblem,
     check_exclusive,
@@ -228,6 +229,11 @@ class PerNodeClassifier(LocalArchitecture):
 
     def _check_parameters(self) -> None:
         check_choice("policy", self.policy, POLICIES)
+
+    def _why_not_unknown(self) -> str | None:
+        if self.policy in POLICIES_OF_UNKNOWN:
+            return None
+        return f"policy={self.policy!r} asks at which labels rows end. Use policy='siblings'"
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return node_problems(rows, self.policy)

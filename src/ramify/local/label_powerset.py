@@ -52,6 +52,9 @@ class LabelSetClassifier(LocalArchitecture):
         ),
     }
 
+    def _why_not_unknown(self) -> str | None:
+        return f"{type(self).__name__} learns whole label sets. Use BinaryRelevance"
+
     def _default_estimator(self, *, is_linear: bool) -> Any:
         return PCTClassifier()
 

@@ -78,6 +78,9 @@ class Learner(ABC):
     columns: LinearColumns | None = None
     """The columns that all models learn from, if they are not those of X."""
 
+    takes_unknown: bool = False
+    """Whether problems may have rows that do not know some of the labels."""
+
     def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         self.estimator = estimator
         self.data = data
@@ -103,9 +106,12 @@ class ModelLearner(Learner):
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
         """Learn one problem, or return a constant if there is nothing to learn; see `Learner`."""
         n_rows = len(problem.rows)
+        n_known = [n_rows - len(part) for part in problem.unknown or ()] or [n_rows] * len(
+            problem.labels
+        )
         shares = tuple(
-            None if 0 < len(positive) < n_rows else float(len(positive) > 0)
-            for positive in problem.positives
+            None if 0 < len(positive) < n else float(len(positive) > 0)
+            for positive, n in zip(problem.positives, n_known, strict=True)
         )
         constant = tuple(share for share in shares if share is not None)
         if len(constant) == len(shares):
@@ -115,6 +121,7 @@ class ModelLearner(Learner):
             problem,
             labels=tuple(problem.labels[k] for k in chosen),
             positives=tuple(problem.positives[k] for k in chosen),
+            unknown=problem.unknown and tuple(problem.unknown[k] for k in chosen),
         )
         model, answer = self._fit(learnt, seed)
         return LocalModel(model, problem.labels, shares, answer)

@@ -17,6 +17,7 @@ from ramify.data.rows import as_rows
 from ramify.decision import make_coherent
 from ramify.labels.class_weight import check_class_weight
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.local.learning import ModelLearner, label_columns
 from ramify.local.linear import LinearColumns, LinearModel
 from ramify.local.problems import LabelRows, LocalProblem
@@ -130,7 +131,13 @@ class LinearClassifier(ArrayClassifier):
         check_number("C", self.C, 1e-9, 1e9)
         check_class_weight(self.class_weight)
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         self.columns_ = LinearColumns.learn(X, self.schema_, weights)
         rows = LabelRows(Y, self.hierarchy_, weights)
         labels = self._outputs()

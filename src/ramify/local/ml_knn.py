@@ -11,12 +11,13 @@ from scipy import sparse
 from sklearn.neighbors import VALID_METRICS
 
 from ramify._base.classifier import ArrayClassifier, share_classes
-from ramify._schema import AnyOf, Array, Schema, Sparse, Text, Whole
+from ramify._schema import AnyOf, Array, IfPresent, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
 from ramify.data.features import FeatureSchema
 from ramify.data.rows import dense
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.local.neighbors import find_by_present_cells, find_nearest
 
 _METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
@@ -60,6 +61,9 @@ class MLkNN(ArrayClassifier):
         The training rows, with one column per category of nominal features.
     Y_ : csr_array of shape (n, n_labels)
         Label matrix of the training rows.
+    unknown_ : csr_array of shape (n, n_labels)
+        The labels that training rows do not know, as an indicator matrix. Defined only if there
+        are any.
     hierarchy_ : Hierarchy
         The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
@@ -70,7 +74,8 @@ class MLkNN(ArrayClassifier):
     In training, a row is not its own neighbour. Features are not scaled, so standardise them
     if necessary; two different categories of a nominal feature are at Euclidean distance 1.
     Among training rows at the same distance, the first are the nearest. In a hierarchy, the
-    probability of a label is limited, from the top down, to the probabilities of its parents.
+    probability of a label is limited, from the top down, to the probabilities of its parents. If
+    some neighbours do not know a label, the number is scaled up from those that do.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class MLkNN(ArrayClassifier):
     n_neighbors_: int
     X_: Any
     Y_: sparse.csr_array[np.int32]
+    unknown_: sparse.csr_array[np.int32]
 
     _saved_parameters: ClassVar[Schema] = {"metric": Text(_METRICS)}
     _saved_schema: ClassVar[Schema] = {
@@ -96,6 +102,7 @@ class MLkNN(ArrayClassifier):
             Sparse(("n_rows", "n_columns"), "f4 f8", "csr csc", canonical=False),
         ),
         "Y_": Sparse(("n_rows", "n_labels"), "i4 i8", low=1, high=1),
+        "unknown_": IfPresent(Sparse(("n_rows", "n_labels"), "i4 i8", low=1, high=1)),
         "n_neighbors_": Whole(0, "n_rows"),
         "posterior_": Array(("n_labels", "n_neighbors_+1"), low=0, high=1),
     }
@@ -140,13 +147,24 @@ class MLkNN(ArrayClassifier):
         check_number("n_neighbors", self.n_neighbors, 1, whole=True)
         check_number("smoothing", self.smoothing, np.finfo(float).tiny, 1e9)
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         _check_range(X)
         self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
+        if unknown is not None:
+            self.unknown_ = unknown.as_rows()
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
         counts = self._count_labels(None)
-        table = count_evidence(counts, Y, self.n_neighbors_)
+        table = count_evidence(counts, Y, self.n_neighbors_, getattr(self, "unknown_", None))
         self.posterior_ = find_posterior(table, float(self.smoothing))
+
+    def _why_not_unknown(self) -> str | None:
+        return None
 
     def _count_labels(self, X: Any) -> NDArray[np.int64]:
         """Return how many neighbours of each row have each label, of shape (n, n_labels).
@@ -161,8 +179,24 @@ class MLkNN(ArrayClassifier):
         ones = np.ones(found.size, dtype=np.int64)
         shape = (n_rows, self.X_.shape[0])
         near = sparse.csr_array((ones, found.ravel(), indptr), shape=shape)
-        counts: Any = near @ self.Y_
-        return np.asarray(counts.toarray(), dtype=np.int64)
+        having: Any = near @ self.Y_
+        counts = np.asarray(having.toarray(), dtype=np.int64)
+        if hasattr(self, "unknown_"):
+            not_known: Any = near @ self.unknown_
+            counts = self._scale_up(counts, self.n_neighbors_ - not_known.toarray())
+        return counts
+
+    def _scale_up(
+        self, counts: NDArray[np.int64], n_knowing: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return counts among all neighbours from those among the ones that know the label.
+
+        If none of them does, the share of the label among the training rows counts.
+        """
+        n_known: Any = self.Y_.shape[0] - self.unknown_.sum(axis=0)
+        share = self.Y_.sum(axis=0) / np.maximum(n_known, 1)
+        shares = np.where(n_knowing > 0, counts / np.maximum(n_knowing, 1), share)
+        return np.asarray(np.rint(self.n_neighbors_ * shares), dtype=np.int64)
 
     def _find_neighbors(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest training rows of each row, of shape (n, n_neighbors_).
@@ -230,9 +264,14 @@ class MLkNN(ArrayClassifier):
 
 
 def count_evidence(
-    counts: NDArray[np.int64], Y: sparse.csr_array[np.int32], k: int
+    counts: NDArray[np.int64],
+    Y: sparse.csr_array[np.int32],
+    k: int,
+    unknown: sparse.csr_array[np.int32] | None = None,
 ) -> NDArray[np.int64]:
     """Count the rows without and with each label that have j neighbours with the label.
+
+    `unknown`: the labels that rows do not know, which count for neither.
 
     Examples
     --------
@@ -247,6 +286,9 @@ def count_evidence(
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     having = np.bincount(cells[rows, Y.indices], minlength=size)
     everyone = np.bincount(cells.ravel(), minlength=size)
+    if unknown is not None:
+        rows = np.repeat(np.arange(Y.shape[0]), np.diff(unknown.indptr))
+        everyone = everyone - np.bincount(cells[rows, unknown.indices], minlength=size)
     return np.stack([everyone - having, having]).reshape(2, n_labels, k + 1)
 
 

@@ -19,6 +19,7 @@ from ramify.data.features import read_features
 from ramify.data.rows import by_columns, by_rows
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels, known_shares
 
 Matrix = NDArray[np.float64]
 
@@ -393,16 +394,30 @@ class GlobalNaiveBayes(ArrayClassifier):
         check_number("smoothing", self.smoothing, 0)
         check_number("var_smoothing", self.var_smoothing, 0)
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         if not (weights > 0).all():
             rows = np.flatnonzero(weights > 0)
             X = by_rows(X)
             X, Y, weights = X[rows], Y[rows], weights[rows]
-        without = sparse.csr_array((np.diff(Y.indptr) == 0).astype(np.float64)[:, None])
+            unknown = None if unknown is None else unknown.take(rows)
+        has_none = np.diff(Y.indptr) == 0
+        if unknown is not None:
+            has_none &= ~self._knows_no_path(unknown)
+        without = sparse.csr_array(has_none.astype(np.float64)[:, None])
         # The weight of each row of X: one row per label, and a last row for rows without labels.
         shares: Any = sparse.csr_array(sparse.hstack([Y, without])).T.multiply(weights).tocsr()
         prior = np.asarray(shares.sum(axis=1), dtype=np.float64)
-        prior[:-1][~self._is_candidate(Y)] = 0.0
+        if unknown is not None:
+            prior[:-1] = known_shares(self.hierarchy_, Y, unknown, weights)
+            knowing = weights[~self._knows_no_path(unknown)].sum()
+            prior[-1] = prior[-1] / knowing if knowing > 0 else 0.0
+        prior[:-1][~self._is_candidate(Y, unknown)] = 0.0
         with np.errstate(divide="ignore"):
             log_prior = np.log(prior / prior.sum())
         self.log_prior_, self.log_prior_none_ = log_prior[:-1], float(log_prior[-1])
@@ -410,14 +425,26 @@ class GlobalNaiveBayes(ArrayClassifier):
         self.gaussians_ = Gaussians.learn(X, shares, n_categories == 0, float(self.var_smoothing))
         self.tables_ = CategoryTables.learn(X, shares, n_categories, float(self.smoothing))
 
-    def _is_candidate(self, Y: sparse.csr_array[np.int32]) -> NDArray[np.bool_]:
+    def _why_not_unknown(self) -> str | None:
+        return None
+
+    def _knows_no_path(self, unknown: UnknownLabels) -> NDArray[np.bool_]:
+        """Return which rows do not know a label of the top level."""
+        is_top = (np.diff(self.hierarchy_.parent_rows[0]) == 0).astype(np.int32)
+        return np.asarray((unknown.patterns @ is_top) > 0)[unknown.of_row]
+
+    def _is_candidate(
+        self, Y: sparse.csr_array[np.int32], unknown: UnknownLabels | None
+    ) -> NDArray[np.bool_]:
         if self.candidates == "all":
             return np.ones(Y.shape[1], dtype=bool)
         # The path of a row ends at a label if the row has none of the label's children.
         indptr, indices = self.hierarchy_.parent_rows
         ones = np.ones(len(indices), dtype=np.int32)
         above = sparse.csr_array((ones, indices, indptr), shape=(Y.shape[1], Y.shape[1]))
-        has_child_of = Y @ above
+        has_child_of: Any = Y @ above
+        if unknown is not None:  # nor if nobody knows whether it has them
+            has_child_of = has_child_of + unknown.as_rows() @ above
         has_child_of.data[:] = 1
         ends = Y - Y.multiply(has_child_of)
         return np.asarray(ends.sum(axis=0) > 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify._messages import shorten
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 
 ROOT = -1
 """Position that stands for the root, which is not a label."""
@@ -35,6 +36,16 @@ class LocalProblem:
     counts: NDArray[np.int32] | None = None
     # A feature that the model must not test. Only used by trees of ramify.
     hidden: int | None = None
+    # For each label, the training rows that do not know it; None if all do.
+    unknown: tuple[Rows, ...] | None = None
+
+    def without_unknown(self) -> LocalProblem:
+        """Return the problem on the rows that know all labels."""
+        if self.unknown is None:
+            return self
+        rows = np.setdiff1d(self.rows, np.concatenate(self.unknown))
+        positives = tuple(np.intersect1d(part, rows) for part in self.positives)
+        return replace(self, rows=rows, positives=positives, unknown=None)
 
 
 class LabelRows:
@@ -48,16 +59,23 @@ class LabelRows:
         The labels of its columns.
     weights : ndarray of shape (n,)
         Sample weights; rows of weight 0 are ignored.
+    unknown : UnknownLabels, optional
+        Labels that are not known, which are 0 in Y.
     """
 
     def __init__(
-        self, Y: sparse.csr_array[np.int32], hierarchy: Hierarchy, weights: NDArray[np.float64]
+        self,
+        Y: sparse.csr_array[np.int32],
+        hierarchy: Hierarchy,
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None = None,
     ) -> None:
         columns: Any = Y.tocsc()
         columns.sort_indices()
         self.hierarchy = hierarchy
         self.all: Rows = np.flatnonzero(weights > 0)
         self._weights = weights
+        self._unknown = unknown
         self.n_rows = Y.shape[0]
         self._ending: dict[int, Rows] = {}
         rows = columns.indices.astype(np.int64)
@@ -68,6 +86,24 @@ class LabelRows:
     def of(self, label: int) -> Rows:
         """Return the rows that have a label; all rows have the root."""
         return self.all if label == ROOT else self._by_label[label]
+
+    def knowing(self, label: int, rows: Rows) -> Rows:
+        """Return those of some rows that know whether they have a label."""
+        return rows if self._unknown is None else rows[~self._unknown.rows_of(label)[rows]]
+
+    def joint_problem(
+        self, key: Any, labels: tuple[int, ...], rows: Rows, *, exclusive: bool
+    ) -> LocalProblem:
+        """Return the problem of several labels on some rows, which know at least one of them."""
+        positives = tuple(self.of(c) for c in labels)
+        if self._unknown is None:
+            return LocalProblem(key, labels, rows, positives, exclusive)
+        marks = [self._unknown.rows_of(c) for c in labels]
+        rows = rows[~np.logical_and.reduce(marks)[rows]]
+        unknown = tuple(rows[mark[rows]] for mark in marks)
+        found = LocalProblem(key, labels, rows, positives, exclusive, unknown=unknown)
+        # Classes are known altogether or not at all.
+        return found.without_unknown() if exclusive or len(labels) == 1 else found
 
     def shares(self) -> NDArray[np.float64]:
         """Return, for each label, the weighted fraction of rows that have it."""
@@ -131,7 +167,7 @@ def edge_problems(rows: LabelRows) -> list[LocalProblem]:
         LocalProblem(
             (_name(rows.hierarchy, parent), names[child]),
             (child,),
-            rows.of(parent),
+            rows.knowing(child, rows.of(parent)),
             (rows.of(child),),
         )
         for child in range(len(names))
@@ -142,7 +178,7 @@ def edge_problems(rows: LabelRows) -> list[LocalProblem]:
 def label_problems(rows: LabelRows, labels: Iterable[int]) -> list[LocalProblem]:
     """Return one problem per label on all rows."""
     names = rows.hierarchy.labels
-    return [LocalProblem(names[c], (c,), rows.all, (rows.of(c),)) for c in labels]
+    return [LocalProblem(names[c], (c,), rows.knowing(c, rows.all), (rows.of(c),)) for c in labels]
 
 
 def parent_problems(rows: LabelRows, exclusive: bool) -> list[LocalProblem]:
@@ -152,9 +188,8 @@ def parent_problems(rows: LabelRows, exclusive: bool) -> list[LocalProblem]:
     problems = []
     for parent in [ROOT, *with_children]:
         children = tuple(children_of(hierarchy, parent))
-        positives = tuple(rows.of(c) for c in children)
         name = _name(hierarchy, parent)
-        problems.append(LocalProblem(name, children, rows.of(parent), positives, exclusive))
+        problems.append(rows.joint_problem(name, children, rows.of(parent), exclusive=exclusive))
     return problems
 
 
@@ -163,8 +198,7 @@ def level_problems(rows: LabelRows, exclusive: bool) -> list[LocalProblem]:
     problems = []
     for level, names in enumerate(rows.hierarchy.levels):
         labels = tuple(rows.hierarchy.indices(names).tolist())
-        positives = tuple(rows.of(c) for c in labels)
-        problems.append(LocalProblem(level, labels, rows.all, positives, exclusive))
+        problems.append(rows.joint_problem(level, labels, rows.all, exclusive=exclusive))
     return problems
 
 
@@ -251,6 +285,9 @@ _ON_ALL_ROWS = ("all", "less_inclusive")
 POLICIES = (*_MASKS, *_ON_ALL_ROWS)
 """The names of the policies."""
 
+POLICIES_OF_UNKNOWN = ("siblings", *_ON_ALL_ROWS)
+"""Those that do not ask where rows end, which is not known if labels are not."""
+
 
 def node_problems(rows: LabelRows, policy: str) -> list[LocalProblem]:
     """Return one problem per label, with the rows chosen by a policy."""
@@ -261,7 +298,7 @@ def node_problems(rows: LabelRows, policy: str) -> list[LocalProblem]:
     problems = []
     for label, name in enumerate(hierarchy.labels):
         positive, negative = _MASKS[policy](rows, label)
-        chosen = np.flatnonzero((positive | negative) & counted)
+        chosen = rows.knowing(label, np.flatnonzero((positive | negative) & counted))
         found = np.flatnonzero(positive & counted)
         problems.append(LocalProblem(name, (label,), chosen, (found,)))
     return problems

@@ -24,6 +24,7 @@ from ramify._schema import Anything, Array, MapOf, Maybe, Number, Part, Schema, 
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.data.features import read_features
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 from ramify.local.lasso_groups import (
     Group,
     GroupFit,
@@ -174,7 +175,13 @@ class SiblingLassoClassifier(ArrayClassifier):
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
-    def _learn(self, X: Any, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]) -> None:
+    def _learn(
+        self,
+        X: Any,
+        Y: sparse.csr_array[np.int32],
+        weights: NDArray[np.float64],
+        unknown: UnknownLabels | None,
+    ) -> None:
         self.features_ = learn_features(X, self.schema_, weights)
         columns = self.features_.transform(X)
         groups = find_groups(Y, weights, self.hierarchy_)

@@ -23,6 +23,7 @@ from ramify._messages import shorten
 from ramify._validation import check_classifier
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import close_unknown
 from ramify.local.learning import Learner, ModelLearner, label_columns
 from ramify.local.linear import LinearColumns, LinearModel
 from ramify.local.linear_classifier import LinearClassifier, LinearLearner
@@ -32,7 +33,7 @@ from ramify.trees.ensemble import PCTEnsemble, grow_in_turn
 from ramify.trees.f_test_choice import FTestFound, choose_level, count_folds, draw_splits
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import is_list
+from ramify.trees.parameters import is_list, why_not_unknown
 from ramify.trees.tree_data import TreeData, label_targets
 
 _MAX_SEED = np.iinfo(np.int32).max
@@ -87,6 +88,10 @@ class SharingLearner(ModelLearner):
 
     prefer = "threads"
 
+    def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
+        super().__init__(estimator, data, hierarchy)
+        self.takes_unknown = why_not_unknown(estimator) is None
+
     def prepare(self) -> None:
         """Compute the ranks once, before problems are sent to workers."""
         _ = self.data.dataset
@@ -106,7 +111,11 @@ class SharingLearner(ModelLearner):
         """
         Y = label_columns(problem.positives, self.data.n_rows)
         weights, single = self.data.weights, problem.complete
-        targets = label_targets(tree, hierarchy, Y, weights, single_label=single)
+        unknown = None
+        if problem.unknown is not None:
+            marked = label_columns(problem.unknown, self.data.n_rows)
+            unknown = close_unknown(hierarchy, Y, marked)
+        targets = label_targets(tree, hierarchy, Y, weights, single_label=single, unknown=unknown)
         data = self.data.with_targets(targets, problem.rows)
         if tree.class_weight is None:
             return data
