@@ -248,3 +248,71 @@ def test_encodings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="Pass the encoding of the file"):
         read_table(path)
     assert read_table(path, encoding="cp850").feature_names == ("größe",)
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        ([("x", ""), ("", "x"), ("x", "x")], "are marked with 'x'"),
+        ([("Yes", "No"), ("no", "yes"), ("YES", "Yes")], ""),
+        ([("3", "0"), ("0", "1"), ("2", "7"), ("0", "0"), ("0", "0")], "numbers above 0"),
+        ([("1", "0"), ("0", "1"), ("1", "1"), ("", "")], "2 empty cells"),
+    ],
+)
+def test_columns_of_labels_that_are_marked(tmp_path: Path, cells: Any, note: str) -> None:
+    lines = ["moss,fern,x", *(f"{moss},{fern},0.{k}" for k, (moss, fern) in enumerate(cells))]
+    table = read(tmp_path, *lines, target=["moss", "fern"])
+    assert table.hierarchy.labels == ("moss", "fern")
+    first = [("moss",), ("fern",), ("moss", "fern")]
+    assert table.hierarchy.decode(table.y)[:3] == first
+    assert any(note in told for told in table.notes) == bool(note)
+    # A model knows the labels, so that any marks are read.
+    more = read(
+        tmp_path, "moss,fern,x", "x,-,1", target=["moss", "fern"], hierarchy=table.hierarchy
+    )
+    assert more.hierarchy.decode(more.y) == [("moss",)]
+
+
+def test_levels_of_one_name_or_of_numbers_are_paths(tmp_path: Path) -> None:
+    table = read(tmp_path, "a,b,x", "1,11,0", "1,12,1", "2,21,2", target=["a", "b"])
+    assert table.hierarchy.labels == ("1", "1/11", "1/12", "2", "2/21")
+    row = read(tmp_path, "a,b,x", "1,,0", target=["a", "b"], hierarchy=table.hierarchy)
+    assert row.hierarchy.decode(row.y) == [("1",)]
+
+
+def test_labels_that_are_written_once_for_several_rows(tmp_path: Path) -> None:
+    names = {0: "north,n1", 9: ",n2", 15: "south,s1", 23: ",s2"}
+    lines = ["region,part,x", *(f"{names.get(k, ',')},{k / 7}" for k in range(30))]
+    table = read(tmp_path, *lines, target=["region", "part"])
+    found = [row[-1] for row in table.hierarchy.decode(table.y)]
+    expected = ["north/n1"] * 9 + ["north/n2"] * 6 + ["south/s1"] * 8 + ["south/s2"] * 7
+    assert found == expected
+    assert any("26 rows without labels got those of the row above" in note for note in table.notes)
+    kept = read(tmp_path, *lines, target=["region", "part"], gaps="end")
+    assert kept.y.toarray().sum() == table.y.toarray().sum()
+    lines[20] = "north,n1,5"  # labels that occur twice are those of their rows only
+    assert read(tmp_path, *lines, target=["region", "part"]).y.toarray().sum(axis=1)[1] == 0
+
+
+def test_levels_that_are_not_determined(tmp_path: Path) -> None:
+    lines = ["family,species,x", "A,a1,1", "A,sp.,2", "B,indet.,3", "B,b1,4"]
+    table = read(tmp_path, *lines, target=["family", "species"])
+    assert "A/sp." in table.hierarchy.labels
+    told = "column 'species': 'sp.', 'indet.' in 2 rows is read as a label like others"
+    assert any(told in note and "missing=['sp.', 'indet.']" in note for note in table.notes)
+    ended = read(tmp_path, *lines, target=["family", "species"], missing=["sp.", "indet."])
+    assert ended.hierarchy.decode(ended.y)[1] == ("A",)
+
+
+def test_latitudes_and_longitudes(tmp_path: Path) -> None:
+    lines = ["lat,lon,power,labels", "50.125N,7.250° E,60 W,a", "7.500S,9.125° W,40 W,b"]
+    table = read(tmp_path, *lines)
+    assert table.X["lat"].tolist() == [50.125, -7.5]
+    assert table.X["lon"].tolist() == [7.25, -9.125]
+    assert table.X["power"].tolist() == [60, 40]
+
+
+def test_the_times_of_forms(tmp_path: Path) -> None:
+    lines = ["when,labels", "2024/03/29 3:24:28 PM GMT+1,a", "2024/04/02 11:05:00 AM GMT+2,b"]
+    days = read(tmp_path, *lines).X["when"]
+    assert days.tolist() == [pd.Timestamp("2024-03-29 15:24:28"), pd.Timestamp("2024-04-02 11:05")]

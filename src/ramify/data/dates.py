@@ -22,7 +22,8 @@ DATE_ORDERS = ("dmy", "mdy")
 
 _WRITTEN = re.compile(
     r"(?P<first>\d{1,4})(?P<mark>[./-]) ?(?P<second>\d{1,2})(?P=mark) ?(?P<third>\d{4}|\d{1,2})"
-    r"(?:[T ,] ?(?P<time>\d{1,2}:\d{2}(?::\d{2})?)(?: ?(?P<half>[ap])\.?m\.?)?)?",
+    r"(?:[T ,] ?(?P<time>\d{1,2}:\d{2}(?::\d{2})?)(?: ?(?P<half>[ap])\.?m\.?)?"
+    r"(?: (?:GMT|UTC)(?:[+-]\d{1,2}(?::?\d{2})?)?)?)?",  # time of the place
     re.IGNORECASE,
 )
 _NAMED = re.compile(

@@ -27,6 +27,7 @@ from ramify.io.tables.numbers import (
     is_known_unit,
     is_marker,
     is_unmistakable,
+    on_compass,
     written,
 )
 
@@ -43,6 +44,7 @@ _MISSING_NUMBERS = frozenset(
     sign * (10**digits - 1) for sign in (1, -1) for digits in range(2, 7)
 ) | {-1, -9, -8888, -7777, -32768, 32767, 65535}  # that often mean missing values
 _NO_MEASUREMENT = 1e30  # the size of numbers that mean missing values in grids of maps
+_CIRCLE = 360  # degrees
 _FEW = 10  # distinct numbers that may be codes
 
 
@@ -69,7 +71,7 @@ class _Column:
     codes: NDArray[np.intp]  # the position of each cell in `texts`, -1 if it is missing
     texts: list[str | None]  # without blanks at their ends; None if missing
     counts: dict[str, int]  # how often the texts occur
-    parts: dict[str, Written] = field(default_factory=dict)  # of the cells that have numbers
+    parts: Mapping[str, Written] = field(default_factory=dict)  # of the cells that have numbers
     is_bare: bool = False  # whether no cell has blanks at its ends
 
     @property
@@ -136,6 +138,7 @@ def read_cells(
         if kind in ("category", "text"):
             changed[name] = column.cells
         elif kind not in ("date", "time") and _may_be_numbers(column, certain=kind == "number"):
+            column.parts = on_compass(column.parts, _unit_of_training(column.name, form))
             numbers = _read_numbers(column, form, found, certain=kind == "number")
             if numbers is None:
                 waiting.append(column)
@@ -227,7 +230,10 @@ def _read_numbers(
 
 def _forms(column: _Column, form: TextForm) -> dict[NumberForm, list[float]]:
     bodies = [part.body for part in column.parts.values()]
-    return forms_of(bodies, form.decimal, form.thousands)
+    forms = forms_of(bodies, form.decimal, form.thousands)
+    if len(forms) > 1 and all(part.unit == "°" for part in column.parts.values()):
+        forms = {one: values for one, values in forms.items() if max(map(abs, values)) <= _CIRCLE}
+    return forms
 
 
 def _no_numbers(column: _Column, form: TextForm, found: CellReading) -> str:

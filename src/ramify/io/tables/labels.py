@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
+from ramify._messages import counted, shorten
 from ramify._validation import UnknownLabelsError, check_choice, is_missing
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
@@ -30,10 +33,16 @@ from ramify.labels.texts import (
 )
 
 _DASHES = ("-", "–", "—")  # an empty level
-_ZERO_ONE = {
-    word: code for code, words in enumerate((("0", "0.0", "False"), ("1", "1.0", "True")))
-    for word in words
-}  # fmt: skip
+_NO = frozenset(("", "0", "0.0", "false", "no", "n", "nein", "non", "absent", *_DASHES))
+_YES = frozenset(("1", "1.0", "true", "yes", "y", "ja", "oui", "present", "x", "+", "✓", "✔"))
+_UNDETERMINED = frozenset(
+    (
+        *("sp", "spp", "spec", "indet", "undet", "unidentified", "undetermined", "unclassified"),
+        *("unassigned", "unspecified", "unbestimmt", "indéterminé", "not determined", "tbd"),
+    )
+)
+_COUNT = re.compile(r"\d+(?:[.,]\d+)?")
+_FEW = 20  # rows among which a label per run of rows may be chance
 
 
 @dataclass(frozen=True)
@@ -77,16 +86,18 @@ def read_label_columns(
         told = f"each cell of the label column is read as a list of labels, such as {example[:60]}"
         return found[0], found[1], [*found[2], told], form
     notes: list[str] = []
+    words = _filled_down(words, form.gaps, notes)
     separator = form.separator if hierarchy is None else hierarchy.separator
+    names = [str(name) for name in columns.columns]
     if is_one:
         sets, form, separator = _read_cells(words[0], form, separator, hierarchy, notes)
         notes += _missing_notes(words[0], str(columns.columns[0]))
-    elif all(cell in _ZERO_ONE for column in words for cell in column):
-        names = [str(name) for name in columns.columns]
+    elif (marks := _marks(words, names, hierarchy, notes)) is not None:
         hierarchy = hierarchy or _hierarchy_of_names(names, separator)
-        rows = np.array([[_ZERO_ONE[cell] for cell in column] for column in words]).T
-        sets = [[names[j] for j in np.flatnonzero(row)] for row in rows]
+        sets = [[names[j] for j in np.flatnonzero(row)] for row in marks]
     else:
+        for cells, name in zip(words, names, strict=True):
+            notes += _undetermined_notes(cells, name)
         separator = separator or free_separator({cell for column in words for cell in column})
         _check_names(path, columns.columns, words, separator)
         paths = _paths(path, words, form.gaps, notes)
@@ -128,6 +139,77 @@ def _read_cells(
     if any("__" in cell for cell in cells):
         sets = [[without_empty_ranks(label, separator) for label in row] for row in sets]
     return sets, replace(form, label_separator=joined), separator
+
+
+def _filled_down(words: list[list[str]], gaps: str, notes: list[str]) -> list[list[str]]:
+    """Repeat the labels of the row above where a table has each of them in its first row only.
+
+    So do reports that group rows. Any table may have rows without labels, so that this is done
+    only if most rows are empty, no label is written twice, and the first row has its labels.
+    """
+    rows = [[cell.strip() for cell in levels] for levels in zip(*words, strict=True)]
+    filled = [row for row in rows if any(row)]
+    if gaps == "refuse" or len(rows) <= _FEW or 2 * len(filled) > len(rows) or not all(rows[0]):
+        return words
+    found, above = [], rows[0]
+    for row in rows:
+        start = next((k for k, cell in enumerate(row) if cell), len(row))
+        above = above[:start] + row[start:]
+        found.append(above)
+    starts = [path for row, path in zip(rows, found, strict=True) if any(row)]
+    if len(starts) < 2 or len(set(map(tuple, starts))) < len(starts):
+        return words
+    notes.append(
+        f"{len(rows) - len(filled):,} rows without labels got those of the row above, since no "
+        f"label is written twice, such as {'/'.join(starts[1])!r} (gaps='refuse': left empty)"
+    )
+    return [list(cells) for cells in zip(*found, strict=True)]
+
+
+def _marks(
+    words: Sequence[Sequence[str]],
+    names: Sequence[str],
+    hierarchy: Hierarchy | None,
+    notes: list[str],
+) -> NDArray[np.bool_] | None:
+    """Return which rows have which labels if each column is a label; None if they are levels.
+
+    Columns are labels if their cells are 0 and 1, yes and no, a single mark such as x, or counts.
+    """
+    folded = [[cell.strip().casefold() for cell in column] for column in words]
+    cells = Counter(cell for column in folded for cell in column)
+    known = {cell for cell in cells if cell not in ("", *_DASHES)}
+    is_plain = known <= _YES | _NO and (not known <= _YES or cells.keys() <= _YES)
+    is_known = hierarchy is not None and all(name in hierarchy for name in names)
+    is_open = hierarchy is None or is_known  # few rows of levels may have a single name, too
+    is_mark = is_open and len(known) == 1 and not known <= _NO
+    are_counts = is_open and not (is_plain or is_mark) and _are_counts(folded, cells)
+    if not (is_plain or is_mark or are_counts or is_known):
+        return None
+    if n_empty := cells[""] * (not is_mark):
+        notes.append(f"{counted(n_empty, 'empty cell')} of the label columns: read as 0")
+    if are_counts:
+        notes.append("numbers above 0 in the label columns are read as 1")
+    elif is_mark and not known <= {"1", "1.0", "true"}:
+        mark = next(cell for column in words for cell in column if cell.strip())
+        notes.append(f"each label column has the rows that are marked with {mark.strip()!r}")
+    marked: NDArray[np.bool_] = np.array(
+        [[cell not in _NO for cell in column] for column in folded], dtype=bool
+    )
+    return marked.T
+
+
+def _are_counts(columns: Sequence[Sequence[str]], cells: Mapping[str, int]) -> bool:
+    """Return whether cells are numbers of which at least half are 0, in every column some.
+
+    Codes of levels are numbers, too, but are not mostly 0.
+    """
+    zeros = cells.get("0", 0) + cells.get("0.0", 0) + cells.get("", 0)
+    return (
+        2 * zeros >= sum(cells.values())
+        and all(cell in _NO or _COUNT.fullmatch(cell) for cell in cells)
+        and all("0" in column or "0.0" in column for column in columns)
+    )
 
 
 def _hierarchy_of_names(names: Sequence[str], separator: str | None) -> Hierarchy:
@@ -190,6 +272,25 @@ def _missing_notes(cells: Sequence[str], name: str) -> list[str]:
         f"column {name!r}: {text!r} is read as a label of {counts[text]:,} rows; if these rows "
         f"have no label, pass missing=[{text!r}]"
         for text in found[:3]
+    ]
+
+
+def _undetermined_notes(cells: Sequence[str], name: str) -> list[str]:
+    """Return a note on names of a level that say that it is not known."""
+    counts = Counter(cell.strip() for cell in cells)
+    found = [
+        text
+        for text in counts
+        if text not in _DASHES
+        and (text.casefold().rstrip(".") in _UNDETERMINED or is_marker(text))
+    ]
+    if not found:
+        return []
+    n_rows = sum(counts[text] for text in found)
+    return [
+        f"column {name!r}: {shorten(found)} in {counted(n_rows, 'row')} is read as a label like "
+        f"others; if the level is not known there, pass missing={found[:4]}, which ends the path "
+        "above it"
     ]
 
 

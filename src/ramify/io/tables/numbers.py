@@ -7,8 +7,8 @@ cells, or those of other columns of the file, leave one meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 _MARKERS = frozenset(
     (
@@ -223,6 +223,29 @@ def written(text: str) -> Written | None:
         about=found["about"] is not None,
         bound=found["bound"] is not None,
     )
+
+
+def on_compass(parts: Mapping[str, Written], unit: str = "") -> Mapping[str, Written]:
+    """Return latitudes or longitudes with signs; other numbers as they are.
+
+    `unit`: the unit of the numbers that a model was trained on.
+
+    Examples
+    --------
+    >>> on_compass({text: written(text) for text in ("50.1N", "7.5S")})["7.5S"]
+    Written(body='-7.5', unit='°', has_gap=False, about=False, bound=False)
+    """
+    ends = {part.unit.lstrip("° ").upper() for part in parts.values()}
+    # 12 N may be newtons, and 60 W watts.
+    is_clear = len(ends) == 2 or unit == "°" or all("°" in part.unit for part in parts.values())
+    if not is_clear or not ends or not (ends <= {"N", "S"} or ends <= {"E", "W"}):
+        return parts
+    return {
+        text: replace(
+            part, body=("-" if part.unit.upper()[-1] in "SW" else "") + part.body, unit="°"
+        )
+        for text, part in parts.items()
+    }
 
 
 def _even_unit(unit: str) -> str:

@@ -111,8 +111,10 @@ def read_table(
         The column of labels, with cells such as "animal/cat;pet"; an empty cell means no labels.
         In a parquet file, cells may also be lists of labels, or of paths, each a list of names;
         they are read as by `fit`.
-        Several columns are one label each if all their cells are 0 or 1; otherwise, they are the
-        levels of one path per row, from the top. If None, no labels are read.
+        Several columns are one label each if their cells are 0 and 1, yes and no, a single mark
+        such as x, or counts, which are mostly 0; otherwise, they are the levels of one path per
+        row, from the top. Where most rows are empty and no label is written twice, as in reports
+        that group rows, the labels hold for the rows below. If None, no labels are read.
     hierarchy : Hierarchy, optional
         The labels that can occur. If None, they are inferred from the column; paths give a tree.
     separator : str, optional

@@ -20,6 +20,7 @@ LABELS = "labels"
 KINDS = ("number", "category", "date", "time")
 _FEW = 20  # rows among which consecutive numbers and distinct names may be chance
 _MANY = 300  # rows of consecutive numbers that are not years or the like, wherever they begin
+_YEARS = 2200  # numbers up to here may be years, depths or the like
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,7 @@ def reason_to_drop(column: Any) -> str:
     if column.dtype.kind not in "biuf" or len(column) <= _FEW:
         return ""
     values = np.asarray(column, dtype=np.float64)
-    counts = values[0] in (0, 1) or len(values) > _MANY
+    counts = values[0] in (0, 1) or values[0] > _YEARS or len(values) > _MANY
     return (
         _RUNNING if counts and np.array_equal(values, np.arange(len(values)) + values[0]) else ""
     )
