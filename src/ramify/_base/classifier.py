@@ -41,6 +41,7 @@ from ramify.labels.class_weight import class_factors
 from ramify.labels.encoding import (
     EncodedLabels,
     LabelFormat,
+    PartialLabels,
     read_labels,
     unknown_not_allowed,
 )
@@ -49,6 +50,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels
 from ramify.metrics.inputs import is_matrix
 from ramify.metrics.scorers import is_inferred, read_with_unseen
+from ramify.metrics.sets import subset_accuracy
 from ramify.taxonomies.mapping import LabelMapping, check_mapping
 from ramify.taxonomies.probabilities import Revision
 
@@ -445,7 +447,8 @@ class HierarchicalClassifier(
             Rows with the same features as in `fit`.
         y : array-like
             True labels of the rows, in any format accepted by `fit`. Labels that did not occur in
-            `fit` cannot be predicted; they are errors only if `hierarchy` was given.
+            `fit` cannot be predicted; they are errors only if `hierarchy` was given. Unknown
+            labels are left out.
         sample_weight : array-like of shape (n,), optional
             Sample weights.
 
@@ -456,12 +459,18 @@ class HierarchicalClassifier(
         """
         predicted = self._predict_sets(X)
         if is_inferred(self) and not is_matrix(y):
-            truth = read_with_unseen(y, self.hierarchy_).Y
-            predicted.resize((predicted.shape[0], truth.shape[1]))
+            encoded = read_with_unseen(y, self.hierarchy_)
+            predicted.resize((predicted.shape[0], encoded.Y.shape[1]))
         else:
-            truth = read_labels(y, self.hierarchy_).Y
+            encoded = read_labels(y, self.hierarchy_, allow_unknown=True)
+        truth = encoded.Y
         check_same_length(predicted.shape[0], truth.shape[0])
         weights = check_sample_weight(sample_weight, predicted.shape[0])
+        if encoded.unknown is not None:
+            partial = PartialLabels._of(encoded)
+            return subset_accuracy(
+                partial, predicted, hierarchy=encoded.hierarchy, sample_weight=weights
+            )
         differences = abs(predicted - truth).sum(axis=1)
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
 

@@ -256,6 +256,17 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
 # ---- unknown labels -------------------------------------------------------------------------
 
 
+def read_partial(y: Any, hierarchy: Hierarchy | None) -> PartialLabels | None:
+    """Read y if some labels are unknown; None if all are known, or y cannot be read this way."""
+    if isinstance(y, PartialLabels):
+        return PartialLabels._of(_read_partial(y, hierarchy, True))
+    try:
+        found = _read_gaps(y, hierarchy)
+    except (TypeError, ValueError):  # the caller reads it again, and explains
+        return None
+    return None if found is None or found.unknown is None else PartialLabels._of(found)
+
+
 def _read_gaps(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels | None:
     """Read y if entries of a label matrix, or the labels of whole rows, are missing."""
     values: Any = y
@@ -631,15 +642,18 @@ class HierarchyBinarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 # ---- labels that a hierarchy lacks ----------------------------------------------------------
 
 
-def read_more_labels(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
+def read_more_labels(
+    y: Any, hierarchy: Hierarchy, *, allow_unknown: bool = False
+) -> EncodedLabels:
     """Read labels like `read_labels`, and append those that the hierarchy lacks to it."""
     try:
-        return read_labels(y, hierarchy)
+        return read_labels(y, hierarchy, allow_unknown=allow_unknown)
     except UnknownLabelsError as error:
         names = all(isinstance(label, str) for label in hierarchy.labels)
         if any(isinstance(label, str) != names for label in error.labels):
             raise  # numbers in place of strings, or the other way round
-        return read_labels(y, extend_hierarchy(hierarchy, error.labels))
+        more = extend_hierarchy(hierarchy, error.labels)
+        return read_labels(y, more, allow_unknown=allow_unknown)
 
 
 def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy:

@@ -72,6 +72,11 @@ def clus_multilabel_measures(
     """
     # Its ranking measures sort the scores of all labels.
     ranking = read_ranking(y_true, dense(y_score), hierarchy, labels, None)
+    if ranking.unknown is not None:
+        raise ValueError(
+            "y_true must not have unknown labels, got some: CLUS has no measures of them. Use "
+            "ramify.metrics.evaluate."
+        )
     truth = ranking.truth[:, ranking.labels]
     scores = np.asarray(ranking.scores)[:, ranking.labels]
     sets = read_sets(truth, scores >= threshold, None, "all", None)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ramify._cached import cached_property
+from ramify.labels.encoding import PartialLabels, read_partial
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics import hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import (
@@ -24,6 +25,7 @@ from ramify.metrics.inputs import (
     read_label_matrix,
     read_ranking,
     read_sets,
+    read_truth,
     width,
 )
 from ramify.metrics.ranking import areas_of_labels
@@ -79,7 +81,7 @@ def evaluate(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one label set per row.
+        True labels, one label set per row. Unknown cells are left out of all measures.
     y_score : array-like or sparse matrix of shape (n, n_labels)
         Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
@@ -118,7 +120,8 @@ def evaluate(
     ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
     predicted = _predicted(y_pred, ranking, hierarchy, threshold)
     trained = None if y_train is None else _read_training(y_train, ranking, hierarchy)
-    case = _Case(ranking, predicted, hierarchy, trained)
+    partial = read_truth(y_true, hierarchy, ranking.truth.shape[1])[1]
+    case = _Case(ranking, predicted, hierarchy, trained, partial)
     rows: list[tuple[str, str, float]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -139,26 +142,32 @@ class _Case:
     ranking: Ranking
     predicted: Truth
     hierarchy: Hierarchy | None
-    trained: Truth | None
+    trained: Any  # label matrix or PartialLabels, or None
+    partial: PartialLabels | None  # the truth, if some of it is not known
+
+    @property
+    def truth(self) -> Any:
+        """The true labels."""
+        return self.ranking.truth if self.partial is None else self.partial
 
     @cached_property
     def information(self) -> Any:
         """Information content of the labels, computed from the training labels if given."""
-        source = self.ranking.truth if self.trained is None else self.trained
+        source = self.truth if self.trained is None else self.trained
         return protein.information_content(source, hierarchy=self.hierarchy)
 
     def of_scores(self, measure: Callable[..., Any], **options: Any) -> Any:
         """Call a measure that takes scores."""
         r = self.ranking
         return measure(
-            r.truth, r.scores, hierarchy=self.hierarchy, sample_weight=r.weight, **options
+            self.truth, r.scores, hierarchy=self.hierarchy, sample_weight=r.weight, **options
         )
 
     def of_sets(self, measure: Callable[..., Any], **options: Any) -> Any:
         """Call a measure that takes label sets."""
         r = self.ranking
         return measure(
-            r.truth, self.predicted, hierarchy=self.hierarchy, sample_weight=r.weight, **options
+            self.truth, self.predicted, hierarchy=self.hierarchy, sample_weight=r.weight, **options
         )
 
 
@@ -170,7 +179,10 @@ def _predicted(
     return read_label_matrix(chosen, hierarchy, n_labels, "y_pred")
 
 
-def _read_training(y_train: Any, ranking: Ranking, hierarchy: Hierarchy | None) -> Truth:
+def _read_training(y_train: Any, ranking: Ranking, hierarchy: Hierarchy | None) -> Any:
+    partial = read_partial(y_train, hierarchy)
+    if partial is not None:
+        return partial
     return read_label_matrix(y_train, hierarchy, ranking.truth.shape[1], "y_train")
 
 

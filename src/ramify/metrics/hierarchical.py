@@ -163,9 +163,10 @@ def level_accuracy(
     >>> level_accuracy(y_true, y_pred, hierarchy=animals)
     array([1., 0.])
     """
-    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    pair = read_label_matrices(y_true, y_pred, hierarchy)
+    truth = pair.truth if pair.partial is None else pair.partial
     levels = range(1, hierarchy.depth + 1)
-    parts = (read_sets(truth, predicted, hierarchy, level, sample_weight) for level in levels)
+    parts = (read_sets(truth, pair.predicted, hierarchy, k, sample_weight) for k in levels)
     return np.array([_accuracy_where_any(sets, zero_division) for sets in parts])
 
 
@@ -224,7 +225,9 @@ def top_k_accuracy(
     >>> top_k_accuracy([[1, 0, 1], [0, 1, 0]], [[0.9, 0.8, 0.1], [0.2, 0.7, 0.6]], k=2)
     0.5
     """
-    ranking = read_ranking(y_true, y_score, hierarchy, labels, sample_weight)
+    ranking, _ = read_ranking(
+        y_true, y_score, hierarchy, labels, sample_weight
+    ).with_unknown_last()
     n_chosen = len(ranking.labels)
     if k is None:
         if hierarchy is None:
@@ -237,7 +240,12 @@ def top_k_accuracy(
     ones = np.ones(labels_found.size, dtype=np.int32)
     chosen = sparse.csr_array((ones, labels_found.ravel(), indptr), shape=ranking.truth.shape)
     hits = np.asarray(ranking.truth.multiply(chosen).sum(axis=1), dtype=np.float64)
-    return float(np.average(hits / k, weights=ranking.weight))
+    if ranking.unknown is None:
+        return float(np.average(hits / k, weights=ranking.weight))
+    n_known = n_chosen - ranking.unknown[:, ranking.labels].sum(axis=1)
+    weight = np.ones(len(hits)) if ranking.weight is None else ranking.weight
+    values = np.where(n_known > 0, hits / np.clip(n_known, 1, k), np.nan)
+    return mean_defined(values, weight)
 
 
 def _best_labels(ranking: Ranking, k: int) -> NDArray[np.int32]:

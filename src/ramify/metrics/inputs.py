@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy import sparse
 from ramify._messages import shorten
 from ramify._validation import Label, UnknownLabelsError, canonical_scores, check_label_matrix
 from ramify.data.frames import in_memory, is_frame
-from ramify.labels.encoding import read_labels, read_more_labels
+from ramify.labels.encoding import PartialLabels, read_labels, read_more_labels, read_partial
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.readers import order_columns
 
@@ -34,6 +34,8 @@ class Ranking:
     scores: Scores
     labels: NDArray[np.int32]
     weight: Weights
+    unknown: Truth | None = None
+    """The cells that are not known, which are 0 in the truth; None if there are none."""
 
     def positives(self) -> NDArray[np.float64]:
         """Total weight of the positive rows of each chosen label."""
@@ -45,11 +47,32 @@ class Ranking:
         if self.weight is None or self.weight.all():
             return self
         keep = self.weight > 0
-        return Ranking(self.truth[keep], self.scores[keep], self.labels, self.weight[keep])
+        unknown = None if self.unknown is None else self.unknown[keep]
+        weight = self.weight[keep]
+        return Ranking(self.truth[keep], self.scores[keep], self.labels, weight, unknown)
 
     def only(self, keep: NDArray[np.bool_]) -> Ranking:
         """Return a copy with fewer labels; `keep` has one entry per chosen label."""
-        return Ranking(self.truth, self.scores, self.labels[keep], self.weight)
+        return replace(self, labels=self.labels[keep])
+
+    def with_unknown_last(self) -> tuple[Ranking, NDArray[np.float64]]:
+        """Return a copy in which unknown cells rank below all others, and their weight per label.
+
+        As negative cells below all positives, they change no curve but by their number.
+        """
+        if self.unknown is None:
+            return self, np.zeros(len(self.labels))
+        weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight
+        counts = np.asarray(self.unknown.T @ weight, dtype=np.float64)[self.labels]
+        least = min(float(self.scores.min()), 0.0) if self.scores.shape[1] else 0.0
+        least = min(least - 1.0, float(np.nextafter(least, -np.inf)))
+        scores, cells = cast("Any", self.scores), cast("Any", self.unknown)
+        if sparse.issparse(self.scores):
+            scores = sparse.csr_array(scores - scores.multiply(cells) + least * cells)
+            scores.sort_indices()
+        else:
+            scores = np.where(self.unknown.toarray() != 0, least, scores)
+        return replace(self, scores=scores), counts
 
 
 def read_ranking(
@@ -61,10 +84,11 @@ def read_ranking(
 ) -> Ranking:
     """Validate the arguments of a measure that takes scores."""
     scores = read_scores(_in_order(y_score, hierarchy, "y_score"))
-    truth = read_label_matrix(y_true, hierarchy, scores.shape[1], "y_true")
+    truth, partial = read_truth(y_true, hierarchy, scores.shape[1])
     check_same_rows(truth, scores, "y_score")
     chosen = choose_labels(labels, hierarchy, scores.shape[1])
-    return Ranking(truth, scores, chosen, read_weights(sample_weight, truth.shape[0]))
+    weight = read_weights(sample_weight, truth.shape[0])
+    return Ranking(truth, scores, chosen, weight, unknown_cells(partial))
 
 
 @dataclass(frozen=True)
@@ -73,12 +97,9 @@ class LabelSets:
 
     truth: Truth
     predicted: Truth
-    weight: NDArray[np.float64]
-
-    @property
-    def n_labels(self) -> int:
-        """The number of chosen labels."""
-        return int(self.truth.shape[1])
+    weight: NDArray[np.float64]  # 0 for rows that know none of the labels
+    n_known: NDArray[np.float64]
+    """The number of chosen labels that each row knows; the others are in neither set."""
 
     def row_sizes(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Sizes of the true set, the predicted set and their intersection, for every row."""
@@ -97,7 +118,9 @@ class LabelSets:
         )
 
     def mean(self, values: NDArray[np.float64]) -> float:
-        """Weighted mean of one value per row."""
+        """Weighted mean of one value per row; NaN if no row knows any label."""
+        if not self.weight.any():
+            return np.nan
         return float(np.average(values, weights=self.weight))
 
 
@@ -116,22 +139,80 @@ def read_sets(
     closed: bool = False,
 ) -> LabelSets:
     """Validate the arguments of a measure that takes label sets; `closed` adds ancestors."""
-    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    pair = read_label_matrices(y_true, y_pred, hierarchy)
+    truth, predicted, unknown = pair.truth, pair.predicted, pair.unknown
     if closed and hierarchy is not None:
         truth, predicted = hierarchy.close(truth), hierarchy.close(predicted)
-    n_rows, n_labels = truth.shape
+    predicted = without_cells(predicted, unknown)
+    n_labels = truth.shape[1]
     chosen = choose_labels(labels, hierarchy, n_labels)
     if len(chosen) < n_labels:
         truth, predicted = truth[:, chosen], predicted[:, chosen]
-    weights = read_weights(sample_weight, n_rows)
-    return LabelSets(truth, predicted, np.ones(n_rows) if weights is None else weights)
+    return LabelSets(truth, predicted, *pair.row_weights(sample_weight, chosen))
 
 
-def read_label_matrices(
-    y_true: Any, y_pred: Any, hierarchy: Hierarchy | None
-) -> tuple[Truth, Truth]:
+@dataclass(frozen=True)
+class LabelMatrices:
+    """True and predicted labels of all rows, of the same shape."""
+
+    truth: Truth
+    predicted: Truth
+    partial: PartialLabels | None = None  # the truth, if some of it is not known
+
+    @property
+    def unknown(self) -> Truth | None:
+        """The cells that are not known."""
+        return unknown_cells(self.partial)
+
+    def row_weights(
+        self, sample_weight: Any, chosen: NDArray[np.int32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the weight of each row, and how many of the chosen labels it knows."""
+        n_rows = self.truth.shape[0]
+        weights = read_weights(sample_weight, n_rows)
+        weights = np.ones(n_rows) if weights is None else weights
+        n_known = np.full(n_rows, float(len(chosen)))
+        unknown = self.unknown
+        if unknown is not None:
+            n_known = n_known - unknown[:, chosen].sum(axis=1)
+            weights = np.where(n_known > 0, weights, 0.0)
+        return weights, n_known
+
+
+def without_cells(Y: Any, cells: Truth | None) -> Any:
+    """Return a matrix with 0 where another one is not 0."""
+    if cells is None:
+        return Y
+    found = sparse.csr_array(Y - Y.multiply(cells))
+    found.eliminate_zeros()
+    return found
+
+
+def unknown_cells(partial: PartialLabels | None) -> Truth | None:
+    """Return an indicator matrix of the labels that are not known, or None."""
+    return None if partial is None or partial.unknown is None else partial.unknown.as_rows()
+
+
+def read_truth(
+    y: Any, hierarchy: Hierarchy | None, n_labels: int, name: str = "y_true"
+) -> tuple[Truth, PartialLabels | None]:
+    """Read true labels as `read_label_matrix` does, some of which may be unknown."""
+    y = in_memory(y, name)
+    flat = hierarchy
+    if flat is None and not is_frame(y) and not isinstance(y, PartialLabels):
+        flat = Hierarchy.from_labels(range(n_labels))
+    partial = read_partial(y, flat)
+    if partial is not None and partial.Y.shape[1] == n_labels:
+        return partial.Y, partial
+    return read_label_matrix(y, hierarchy, n_labels, name), None
+
+
+def read_label_matrices(y_true: Any, y_pred: Any, hierarchy: Hierarchy | None) -> LabelMatrices:
     """Return true and predicted labels as matrices of the same shape."""
     y_true, y_pred = in_memory(y_true, "y_true"), in_memory(y_pred, "y_pred")
+    if hierarchy is None and isinstance(y_true, PartialLabels):
+        hierarchy = y_true.hierarchy
+    partial = None
     if hierarchy is None and not (is_matrix(y_true) and is_matrix(y_pred)):
         truth, predicted = _read_together(y_true, y_pred)
     else:
@@ -139,9 +220,9 @@ def read_label_matrices(
             y_pred = _like(y_pred, y_true)
         n_labels = width(y_pred, hierarchy)
         predicted = read_label_matrix(y_pred, hierarchy, n_labels, "y_pred")
-        truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
+        truth, partial = read_truth(y_true, hierarchy, n_labels)
     check_same_rows(truth, predicted, "y_pred")
-    return truth, predicted
+    return LabelMatrices(truth, predicted, partial)
 
 
 def _read_together(y_true: Any, y_pred: Any) -> tuple[Truth, Truth]:
@@ -191,6 +272,8 @@ def is_matrix(y: Any) -> bool:
     """Return whether y is a matrix of numbers with one column per label."""
     if sparse.issparse(y):
         return True
+    if isinstance(y, PartialLabels):
+        return False
     try:
         array = np.asarray(y)
     except ValueError:
@@ -202,6 +285,8 @@ def width(y: Any, hierarchy: Hierarchy | None) -> int:
     """Return the number of labels."""
     if hierarchy is not None:
         return hierarchy.n_labels
+    if isinstance(y, PartialLabels):
+        return y.hierarchy.n_labels
     shape: Any = getattr(y, "shape", None) or np.shape(y)
     return int(shape[1]) if len(shape) == 2 else 0
 

@@ -14,12 +14,15 @@ from ramify.data.rows import as_label_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
+    LabelMatrices,
     Truth,
     choose_labels,
     read_label_matrices,
-    read_label_matrix,
+    read_truth,
     read_weights,
+    unknown_cells,
     width,
+    without_cells,
 )
 
 Costs: TypeAlias = Literal["shared", "uniform"] | ArrayLike
@@ -76,11 +79,12 @@ def hmc_loss(
     >>> hmc_loss([[0, 1, 1, 0]], [[1, 0, 0, 0]], hierarchy=animals)
     1.25
     """
-    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    pair = read_label_matrices(y_true, y_pred, hierarchy)
+    truth, predicted = pair.truth, without_cells(pair.predicted, pair.unknown)
     cost = _costs_of(costs, hierarchy, labels, truth.shape[1])
     shared = truth.multiply(predicted)
     losses = alpha * ((truth - shared) @ cost) + beta * ((predicted - shared) @ cost)
-    return _row_mean(losses, sample_weight)
+    return _row_mean(losses, sample_weight, pair, choose_labels(labels, hierarchy, len(cost)))
 
 
 def symmetric_loss(
@@ -156,8 +160,9 @@ def label_imbalance(y: Any, *, hierarchy: Hierarchy | None = None) -> float:
     >>> label_imbalance([[1, 0, 0], [1, 0, 0]])
     2.0
     """
-    truth = read_label_matrix(y, hierarchy, width(y, hierarchy), "y")
-    n_cells = truth.shape[0] * truth.shape[1]
+    truth, partial = read_truth(y, hierarchy, width(y, hierarchy), "y")
+    unknown = unknown_cells(partial)
+    n_cells = truth.shape[0] * truth.shape[1] - (0 if unknown is None else unknown.nnz)
     return float((n_cells - truth.nnz) / truth.nnz) if truth.nnz else np.inf
 
 
@@ -193,13 +198,15 @@ def h_loss(
     >>> h_loss([[0, 1, 1, 0]], [[1, 0, 0, 0]], hierarchy=animals)
     1.0
     """
-    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    pair = read_label_matrices(y_true, y_pred, hierarchy)
+    truth, predicted = pair.truth, without_cells(pair.predicted, pair.unknown)
     cost = _costs_of(costs, hierarchy, labels, truth.shape[1])
     losses = []
     for wrong, inherited in _mistakes(truth, predicted, hierarchy):
         first = wrong - wrong.multiply(inherited)
         losses.append(first @ cost)
-    return _row_mean(np.concatenate(losses), sample_weight)
+    chosen = choose_labels(labels, hierarchy, len(cost))
+    return _row_mean(np.concatenate(losses), sample_weight, pair, chosen)
 
 
 def hierarchical_hamming_loss(
@@ -233,15 +240,25 @@ def hierarchical_hamming_loss(
     >>> hierarchical_hamming_loss([[0, 1, 1, 0]], [[0, 0, 0, 0]], hierarchy=animals)
     0.75
     """
-    truth, predicted = read_label_matrices(y_true, y_pred, hierarchy)
+    pair = read_label_matrices(y_true, y_pred, hierarchy)
+    truth, predicted = pair.truth, without_cells(pair.predicted, pair.unknown)
     chosen = choose_labels(labels, hierarchy, truth.shape[1])
     counted = np.zeros(truth.shape[1])
     counted[chosen] = 1.0 / len(chosen)
-    losses = []
+    losses: list[Any] = []
+    unknown, start = pair.unknown, 0
     for wrong, inherited in _mistakes(truth, predicted, hierarchy):
         either = wrong + inherited - wrong.multiply(inherited)
+        if unknown is not None:
+            either = without_cells(either, unknown[start : start + either.shape[0]])
         losses.append(either @ counted)
-    return _row_mean(np.concatenate(losses), sample_weight)
+        start += either.shape[0]
+    if unknown is None:
+        return _row_mean(np.concatenate(losses), sample_weight, pair, chosen)
+    weights, n_known = pair.row_weights(sample_weight, chosen)
+    n_cells = float(weights @ n_known)
+    wrong_cells = len(chosen) * float(weights @ np.concatenate(losses))
+    return wrong_cells / n_cells if n_cells > 0 else np.nan
 
 
 _CELLS_AT_A_TIME = 4_000_000
@@ -306,5 +323,11 @@ def _cost_array(costs: ArrayLike, n_labels: int) -> NDArray[np.float64]:
     return values
 
 
-def _row_mean(values: Any, sample_weight: ArrayLike | None) -> float:
-    return float(np.average(values, weights=read_weights(sample_weight, len(values))))
+def _row_mean(
+    values: Any, sample_weight: ArrayLike | None, pair: LabelMatrices, chosen: NDArray[np.int32]
+) -> float:
+    """Return the mean over the rows that know one of the chosen labels; NaN if there are none."""
+    if pair.partial is None:
+        return float(np.average(values, weights=read_weights(sample_weight, len(values))))
+    weights, _ = pair.row_weights(sample_weight, chosen)
+    return float(np.average(values, weights=weights)) if weights.any() else np.nan

@@ -19,7 +19,9 @@ from ramify.metrics.inputs import (
     choose_labels,
     read_label_matrix,
     read_scores,
+    read_truth,
     read_weights,
+    unknown_cells,
     width,
 )
 from ramify.metrics.protein_curves import ProteinCurve, ThresholdAverages
@@ -65,27 +67,39 @@ def information_content(
     """
     if not 0 <= smoothing < np.inf:
         raise ValueError(f"smoothing must be a number >= 0, got {smoothing!r}.")
-    truth = read_label_matrix(y, hierarchy, width(y, hierarchy), "y")
+    truth, partial = read_truth(y, hierarchy, width(y, hierarchy), "y")
     counts = np.bincount(truth.indices, minlength=truth.shape[1]).astype(np.float64)
-    above = _rows_with_all_parents(truth, hierarchy)
+    above = _rows_with_all_parents(truth, hierarchy, unknown_cells(partial))
     probability = np.ones(len(counts))
     known = counts + smoothing > 0
     np.divide(counts + smoothing, above + smoothing, out=probability, where=known)
     return np.maximum(0.0, -np.log2(probability))
 
 
-def _rows_with_all_parents(truth: Truth, hierarchy: Hierarchy | None) -> Vector:
+def _rows_with_all_parents(
+    truth: Truth, hierarchy: Hierarchy | None, unknown: Truth | None
+) -> Vector:
+    """Return the number of rows that have all parents of each label, and know the label."""
     n_rows, n_labels = truth.shape
+    top = np.full(n_labels, float(n_rows))
+    if unknown is not None:
+        top -= unknown.sum(axis=0)
     if hierarchy is None:
-        return np.full(n_labels, float(n_rows))
+        return top
     indptr, indices = hierarchy.parent_rows
     ones = np.ones(len(indices), dtype=np.int32)
     parents = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
     n_parents = np.diff(indptr)
     having = sparse.coo_array(truth @ parents.T)
     complete = having.data == n_parents[having.col]
+    if unknown is not None:
+        not_known = sparse.csr_array(unknown.multiply(having.tocsr())).tocoo()
+        lacking = not_known.data == n_parents[not_known.col]
+        gone = np.bincount(not_known.col[lacking], minlength=n_labels).astype(np.float64)
+    else:
+        gone = np.zeros(n_labels)
     above = np.bincount(having.col[complete], minlength=n_labels).astype(np.float64)
-    return np.where(n_parents == 0, float(n_rows), above)
+    return np.where(n_parents == 0, top, above - gone)
 
 
 def protein_curve(
@@ -154,7 +168,7 @@ def protein_curve(
     check_choice("normalization", normalization, ("cafa", "gt", "pred"))
     scores: Any = read_scores(y_score)
     n_rows, n_labels = scores.shape
-    truth = read_label_matrix(y_true, hierarchy, n_labels, "y_true")
+    truth, partial = read_truth(y_true, hierarchy, n_labels)
     check_same_rows(truth, scores, "y_score")
     before = None if known is None else read_label_matrix(known, hierarchy, n_labels, "known")
     if before is not None:
@@ -164,7 +178,10 @@ def protein_curve(
         truth, scores = tree.close(truth), tree.propagate(scores, propagation)
         before = None if before is None else tree.close(before)
     grid = _read_thresholds(thresholds, sparse.issparse(scores))
-    bits = _information_of(information, truth, hierarchy)
+    bits = _information_of(information, truth if partial is None else partial, hierarchy)
+    unknown = unknown_cells(partial)
+    if unknown is not None:  # neither true nor predicted
+        before = unknown if before is None else before + unknown - before.multiply(unknown)
     counted = np.zeros(n_labels)
     counted[choose_labels(labels, hierarchy, n_labels)] = 1.0
     weight = read_weights(sample_weight, n_rows)
@@ -327,14 +344,15 @@ def _read_thresholds(thresholds: ArrayLike | None, is_sparse: bool) -> Vector:
 
 
 def _information_of(
-    information: ArrayLike | None, truth: Truth, hierarchy: Hierarchy | None
+    information: ArrayLike | None, truth: Any, hierarchy: Hierarchy | None
 ) -> Vector:
     if information is None:
         return information_content(truth, hierarchy=hierarchy)
     bits = np.asarray(information, dtype=np.float64)
-    if bits.shape != (truth.shape[1],):
+    n_labels = width(truth, hierarchy)
+    if bits.shape != (n_labels,):
         raise ValueError(
-            f"information must have shape ({truth.shape[1]},), one value per label, got "
+            f"information must have shape ({n_labels},), one value per label, got "
             f"{bits.shape}. Compute it with information_content."
         )
     if not np.isfinite(bits).all() or bits.min(initial=0.0) < 0:

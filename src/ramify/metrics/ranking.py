@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ def pooled_auprc(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one label set per row.
+        True labels, one label set per row. Cells that are unknown are left out.
     y_score : array-like or sparse matrix of shape (n, n_labels)
         Scores, as returned by `predict_proba` or `predict_proba_sparse`; scores that a sparse
         matrix does not store are 0.
@@ -281,7 +282,7 @@ def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
     else:
         below = np.append(grid[0] - 1.0, grid)
         lowered = below[np.searchsorted(grid, ranking.scores, side="right")]
-    return Ranking(ranking.truth, lowered, ranking.labels, ranking.weight)
+    return replace(ranking, scores=lowered)
 
 
 def _present(ranking: Ranking, absent_labels: AbsentLabels) -> Ranking:
@@ -293,18 +294,29 @@ def curve_steps(
     ranking: Ranking,
 ) -> tuple[Vector, Vector, Vector, Vector, float, float]:
     """Return (score, positives, negatives above, tied negatives) of each step, and the totals."""
-    ranking = ranking.weighing_rows()
+    ranking, unknown = ranking.weighing_rows().with_unknown_last()
     scores, truth = as_rows(ranking.scores), as_label_rows(ranking.truth)
-    return _core.curve_steps(scores, truth, ranking.labels, ranking.weight)
+    *steps, n_negative = _core.curve_steps(scores, truth, ranking.labels, ranking.weight)
+    return *steps, max(0.0, n_negative - float(unknown.sum()))  # type: ignore[return-value]
 
 
 def areas_of_labels(
     ranking: Ranking, interpolation: Interpolation = "davis-goadrich"
 ) -> tuple[Vector, Vector, Vector]:
     """Return the AUPRC, the AUROC and the weight of the positive rows of every label."""
-    ranking = ranking.weighing_rows()
+    ranking, unknown = ranking.weighing_rows().with_unknown_last()
     scores, truth = as_rows(ranking.scores), as_label_rows(ranking.truth)
-    return _core.label_areas(scores, truth, ranking.labels, ranking.weight, interpolation)
+    auprc, auroc, positives = _core.label_areas(
+        scores, truth, ranking.labels, ranking.weight, interpolation
+    )
+    if ranking.unknown is None:
+        return auprc, auroc, positives
+    # Unknown cells count as negatives below all positives, of which each is in the right order.
+    n = ranking.truth.shape[0] if ranking.weight is None else float(ranking.weight.sum())
+    negatives = n - positives - unknown
+    some = negatives > 1e-9 * n
+    found = (auroc * (negatives + unknown) - unknown) / np.where(some, negatives, 1.0)
+    return auprc, np.where(some & (positives > 0), np.clip(found, 0.0, 1.0), 0.5), positives
 
 
 def _pooled_areas(ranking: Ranking, interpolation: Interpolation) -> tuple[float, float]:

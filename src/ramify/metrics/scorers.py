@@ -287,7 +287,7 @@ def is_inferred(estimator: Any) -> bool:
 
 def read_with_unseen(y: Any, hierarchy: Hierarchy) -> EncodedLabels:
     """Read labels; append those that the hierarchy lacks to it, and warn about them."""
-    encoded = read_more_labels(y, hierarchy)
+    encoded = read_more_labels(y, hierarchy, allow_unknown=True)
     unseen = encoded.hierarchy.labels[hierarchy.n_labels :]
     if unseen:
         warnings.warn(

@@ -28,7 +28,8 @@ def hamming_loss(
     Parameters
     ----------
     y_true, y_pred : label matrices or labels in any format
-        True and predicted label sets, one per row.
+        True and predicted label sets, one per row. Cells of y_true that are unknown are left out
+        of both.
     hierarchy : Hierarchy, optional
         Names the columns; required to select labels by name, level or "leaves".
     labels : {"all", "leaves"}, int or sequence of labels
@@ -49,7 +50,10 @@ def hamming_loss(
     """
     sets = read_sets(y_true, y_pred, hierarchy, labels, sample_weight)
     true, predicted, shared = sets.row_sizes()
-    return sets.mean((true + predicted - 2 * shared) / sets.n_labels)
+    wrong = true + predicted - 2 * shared
+    if (sets.n_known == sets.n_known[0]).all():
+        return sets.mean(wrong / sets.n_known[0]) if sets.n_known[0] else np.nan
+    return float(sets.weight @ wrong / (sets.weight @ sets.n_known))
 
 
 def subset_accuracy(

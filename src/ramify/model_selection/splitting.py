@@ -93,7 +93,7 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
         X : array-like or None
             Only its number of rows is used.
         y : labels in any format accepted by the estimators
-            The labels to stratify by.
+            The labels to stratify by. Unknown labels are not counted.
         groups : object
             Ignored.
 
@@ -102,7 +102,7 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
         train, test : ndarray of int
             Sorted row numbers.
         """
-        labels = read_labels(y, self.hierarchy)
+        labels = read_labels(y, self.hierarchy, allow_unknown=True)
         n = _count_rows(X, labels.Y)
         if not isinstance(self.n_splits, int | np.integer) or not 2 <= self.n_splits <= n:
             raise ValueError(
@@ -175,7 +175,7 @@ class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[mi
         X : array-like or None
             Only its number of rows is used.
         y : labels in any format accepted by the estimators
-            The labels to stratify by.
+            The labels to stratify by. Unknown labels are not counted.
         groups : object
             Ignored.
 
@@ -184,7 +184,7 @@ class HierarchicalStratifiedShuffleSplit(BaseCrossValidator):  # type: ignore[mi
         train, test : ndarray of int
             Sorted row numbers.
         """
-        labels = read_labels(y, self.hierarchy)
+        labels = read_labels(y, self.hierarchy, allow_unknown=True)
         n = _count_rows(X, labels.Y)
         share = self._test_share(n)
         Y = _without_rare(labels.Y, labels.hierarchy, 1 / min(share, 1 - share))
