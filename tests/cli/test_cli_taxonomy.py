@@ -81,6 +81,11 @@ def test_a_model_is_carried_over(files: tuple[Path, Path], tmp_path: Path) -> No
     result = run("taxonomy", "carry", model, new, "-o", tmp_path / "plain.ramify", "--json")
     assert json.loads(result.output)["labels"]["sound"] == "remapped"
     assert run("predict", tmp_path / "new.ramify", rows).exit_code == 0
+    rows.write_text(rows.read_text().replace("garden", "sound"))
+    arguments = ("-m", mapping, "--rows", rows, "--relearn", "all", "--json")
+    result = run("taxonomy", "carry", model, new, *arguments, "-o", tmp_path / "again.ramify")
+    assert result.exit_code == 0, result.output
+    assert set(json.loads(result.output)["labels"].values()) == {"relearnt"}
 
 
 @pytest.mark.parametrize(

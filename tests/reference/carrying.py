@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def with_ancestors(hierarchy: Any, label: Any) -> set[Any]:
@@ -31,3 +31,47 @@ def carry_paths(mapping: Any, ends: Any) -> list[float]:
         for new in image(mapping, label):
             found[new] += probability
     return list(found.values())
+
+
+class RowsOfNodes(NamedTuple):
+    """A node of a tree, and the label sets of the rows that reach each node."""
+
+    tree: Any
+    node: int
+    parents: Any
+    rows: Any
+
+    def counts(self, node: int, label: Any, above: Any) -> tuple[int, int]:
+        rows = [labels for labels in self.rows[node] if set(above) <= labels]
+        return sum(label in labels for labels in rows), len(rows)
+
+    def share(self, node: int, label: Any, above: Any) -> float:
+        having, possible = self.counts(node, label, above)
+        if self.parents[node] < 0:
+            return having / possible if possible else 0.0
+        return (having + self.share(self.parents[node], label, above)) / (possible + 1)
+
+
+def relearnt_leaf(at: RowsOfNodes, carried: Any, hierarchy: Any, learnt: Any) -> dict[Any, float]:
+    """Return what a leaf stores for every new label.
+
+    `carried`: what was known about each label in the leaf; labels without it are missing.
+    """
+    found: dict[Any, float] = {}
+    for label in hierarchy.labels:
+        above = hierarchy.parents(label)
+        if label not in learnt:
+            found[label] = carried[label]
+            continue
+        estimate = at.share(at.node, label, above)
+        if label in carried:
+            before = min((carried[p] for p in above), default=1.0)
+            n_before = at.tree.weight[at.node] * before
+            n = at.counts(at.node, label, above)[1] + 1
+            old = min(1.0, carried[label] / before) if before else 0.0
+            estimate = (estimate * n + old * n_before) / (n + n_before)
+        found[label] = estimate * min((found[p] for p in above), default=1.0)
+    for label in reversed(hierarchy.labels):  # a parent is as probable as its children
+        for parent in hierarchy.parents(label):
+            found[parent] = max(found[parent], found[label])
+    return found

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.relearning import RELEARN, Relearning
 from ramify._base.streaming import ManyLabelsMixin
 from ramify._base.tree_models import TreeModel
 from ramify._fitting import all_or_nothing, is_all_or_nothing
@@ -475,14 +476,22 @@ class HierarchicalClassifier(
         return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
 
     def with_hierarchy(
-        self, hierarchy: Hierarchy, mapping: LabelMapping | None = None
+        self,
+        hierarchy: Hierarchy,
+        mapping: LabelMapping | None = None,
+        *,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        relearn: str = "changed",
     ) -> HierarchicalClassifier:
         """Return a classifier that predicts the labels of a changed taxonomy.
 
-        Nothing is learnt. A label that has not changed keeps its probability; labels that were
-        merged, and ancestors of labels that moved, get theirs from those of the old labels. A
-        label that no old label became has the probability 0: rows with it are predicted to end at
-        its parent. Model files keep what became of each label, and the changes since `fit`.
+        Without X, nothing is learnt. A label that has not changed keeps its probability; labels
+        that were merged, and ancestors of labels that moved, get theirs from those of the old
+        labels. A label that no old label became has the probability 0: rows with it are predicted
+        to end at its parent. Model files keep what became of each label, and the changes since
+        `fit`.
 
         Parameters
         ----------
@@ -491,12 +500,27 @@ class HierarchicalClassifier(
         mapping : LabelMapping, optional
             Which of its labels take the place of the old ones. None if only equal labels and
             aliases do.
+        X : array-like, sparse matrix or data frame of shape (n, n_features), optional
+            Rows with labels of the new taxonomy, a sample like the rows of `fit`. Trees and
+            forests learn the leaves of their trees from them, gradient boosting those of its
+            trees, round by round, and local architectures the models whose labels or rows have
+            changed. Tests of trees, and all else, are kept.
+        y : array-like, optional
+            Labels of the rows in the new taxonomy, in any format accepted by
+            `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+        relearn : {"changed", "all"}
+            Which labels to learn from X: those whose probability is not that of an old label, or
+            all. Forests learn "changed" labels from the rows that have their parents, so that
+            rows of a part of the taxonomy are enough.
 
         Returns
         -------
         HierarchicalClassifier
-            A classifier around this one, with the attributes `label_status_` ("kept", "remapped"
-            or "unknown", for each label) and `history_`.
+            Without X, a classifier around this one; otherwise, one of the same class. Both have
+            the attributes `label_status_` ("kept", "remapped", "relearnt" or "unknown", for each
+            label) and `history_`.
 
         Examples
         --------
@@ -513,8 +537,28 @@ class HierarchicalClassifier(
         """
         self._check_fitted()
         found = check_mapping(self.hierarchy_, hierarchy, mapping)
-        carried: Any = find_savable("CarriedClassifier")  # is built on top of this class
-        return cast("HierarchicalClassifier", carried.of(self, found))
+        check_choice("relearn", relearn, RELEARN)
+        if (X is None) != (y is None) or (X is None and sample_weight is not None):
+            raise ValueError(
+                "X and y must be given together, got only one of them or only sample_weight. Pass "
+                "both, or neither."
+            )
+        wrapper: Any = find_savable("CarriedClassifier")  # is built on top of this class
+        carried = wrapper.of(self, found)
+        if X is not None:
+            carried = carried.relearn(X, y, sample_weight, everything=relearn == "all")
+        return cast("HierarchicalClassifier", carried)
+
+    def _relearn(self, old: Any, task: Relearning) -> NDArray[np.str_]:
+        """Learn from rows with labels of a new taxonomy, given the classifier for the old one.
+
+        Everything that describes X and the labels is set. Returns the statuses of the labels.
+        """
+        raise TypeError(
+            f"X must be None for a {type(self).__name__}: trees, forests, gradient boosting and "
+            "local architectures learn from rows with new labels. Omit X and y, or fit a new "
+            "model."
+        )
 
     def _get_saved_state(self) -> dict[str, Any]:
         """Return the fitted attributes that `ramify.save` stores in addition to the parameters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
 from ramify._base.classifier import StagedClassifier, share_classes
+from ramify._base.relearning import Relearning
 from ramify._base.tree_models import Margins, TreeModel
 from ramify._parallel import count_threads
 from ramify._schema import Array, BoostedTreesOf, IfPresent, Schema, Sparse, Text, Whole
@@ -39,6 +41,7 @@ from ramify.boosting.partitions import (
     fit_partitions,
     is_partitioned,
 )
+from ramify.boosting.relearning import relearn_rounds
 from ramify.boosting.rounds import (
     Booster,
     BoostingRows,
@@ -538,6 +541,28 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         else:
             self.validation_score_ = np.zeros(0)
         self.trees_ = trees
+
+    def _relearn(self, old: Any, task: Relearning) -> NDArray[np.str_]:
+        self.loss_, self._seed, self.validation_score_ = old.loss_, old._seed, np.zeros(0)
+        rows = BoostingRows.of(task.X, task.Y, task.weights)
+        outputs, sets = find_outputs(self.loss_, rows.Y)
+        if sets is not None:
+            self.label_sets_ = sets
+        # Label sets depend on each other, labels do not.
+        copied = task.copied if sets is None else np.full(sets.shape[0], -1, dtype=np.int64)
+        new, same = np.flatnonzero(copied < 0), np.flatnonzero(copied >= 0)
+        start = np.empty(len(copied), dtype=np.float32)
+        start[same] = old.baseline_[copied[same]]
+        start[new] = find_start(self.loss_, outputs, rows.weights)[new]
+        self.trees_ = relearn_rounds(
+            old.trees_,
+            replace(rows, Y=outputs),
+            copied,
+            start,
+            self._options(len(rows.weights), 0),
+        )
+        self.baseline_ = start
+        return task.statuses_after(task.changed | (sets is not None), forgets=True)
 
     def _find_outputs(
         self, rows: BoostingRows, previous: PCTGradientBoostingClassifier | None

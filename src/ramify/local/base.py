@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import HierarchicalClassifier
 from ramify._base.foreign import copy_input_tags, reads_texts, takes_labels
+from ramify._base.relearning import Relearning
 from ramify._base.tree_models import TreeModel
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
@@ -26,7 +28,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel, LocalModels, Queries, learn_all
 from ramify.local.linear import LinearColumns
 from ramify.local.linear_classifier import LinearClassifier
-from ramify.local.problems import ROOT, LabelRows, LocalProblem
+from ramify.local.problems import ROOT, LabelRows, LocalProblem, position_of
 from ramify.local.trees import make_learner, name_linear, name_tree
 from ramify.local.walking import StepsDown, predict_paths
 from ramify.trees.forests import PCTForestClassifier
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 
+_NEW = -2  # stands for a label that no old one has become unchanged
 N_TREES = 50
 """The number of trees of a local model of dense rows, if `estimator` is None."""
 
@@ -261,25 +264,95 @@ class LocalArchitecture(LocalClassifier):
     def _learn_local(self, data: TreeData) -> None:
         unknown = cast("LabelTargets", data.targets).unknown
         problems = self._problems(LabelRows(data.Y, self.hierarchy_, data.weights, unknown))
+        self._learn_problems(data, problems, {})
+
+    def _learn_problems(
+        self,
+        data: TreeData,
+        problems: list[LocalProblem],
+        kept: dict[Any, LocalModel],
+        columns: LinearColumns | None = None,
+    ) -> None:
+        """Set `local_models_`: those that are kept, by the key of the problem, and learnt ones.
+
+        `columns`: those of the linear models that are kept.
+        """
         learner = self._make_learner(data)
+        learner.columns = columns
+        new = [problem for problem in problems if problem.key not in kept]
         if not learner.takes_unknown:
-            problems = [problem.without_unknown() for problem in problems]
-        models = learn_all(
+            new = [problem.without_unknown() for problem in new]
+        learnt = learn_all(
             learner,
-            problems,
+            new,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
         if learner.columns is not None:
             self.columns_ = learner.columns
-        self.local_models_ = LocalModels(
-            (problem.key, model) for problem, model in zip(problems, models, strict=True)
+        found = {problem.key: model for problem, model in zip(new, learnt, strict=True)} | kept
+        self.local_models_ = LocalModels((p.key, found[p.key]) for p in problems)
+
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        """Return the labels that decide which rows a problem has, by position; `ROOT`: all."""
+        raise NotImplementedError
+
+    def _relearn(self, old: Any, task: Relearning) -> NDArray[np.str_]:
+        if type(self)._scope is LocalArchitecture._scope:
+            return super()._relearn(old, task)
+        rows = LabelRows(task.Y, self.hierarchy_, task.weights)
+        problems = self._problems(rows)
+        kept = self._unchanged(old, task, problems)
+        data = TreeData(
+            task.X,
+            self.schema_,
+            LabelTargets(task.Y),
+            task.weights,
+            weighted=task.weighted,
+            given=self._given(task.given, task.X),
+            feature_names=getattr(self, "feature_names_in_", None),
+            n_jobs=self.n_jobs,
         )
+        self._learn_problems(data, problems, kept, getattr(old, "columns_", None))
+        learnt = np.zeros(self.hierarchy_.n_labels, dtype=bool)
+        for problem in problems:
+            learnt[list(problem.labels)] |= problem.key not in kept
+        return task.statuses_after(learnt, forgets=True)
+
+    def _unchanged(
+        self, old: Any, task: Relearning, problems: list[LocalProblem]
+    ) -> dict[Any, LocalModel]:
+        """Return the old models, with new positions of labels, of problems that are the same.
+
+        That is, all labels that they depend on have become one label each.
+        """
+        own = {
+            (frozenset(m.labels), frozenset(self._scope(old.hierarchy_, key, m.labels))): m
+            for key, m in old.local_models_.items()
+        }
+        copied = task.copied
+        old_of = {ROOT: ROOT} | {t: k if k >= 0 else _NEW for t, k in enumerate(copied.tolist())}
+        kept = {}
+        for problem in problems:
+            scope = self._scope(self.hierarchy_, problem.key, problem.labels)
+            labels_before, scope_before = (
+                frozenset(old_of[t] for t in part) for part in (problem.labels, scope)
+            )
+            model = own.get((labels_before, scope_before))
+            new_of = {old_of[t]: t for t in problem.labels}
+            if model is None or len(new_of) < len(problem.labels):
+                continue
+            labels = tuple(new_of[k] for k in model.labels)
+            names = [self.hierarchy_.labels[t] for t in labels]
+            same = names == [old.hierarchy_.labels[k] for k in model.labels]
+            if model.answer == "columns" or same:  # others know classes by name
+                kept[problem.key] = replace(model, labels=labels)
+        return kept
 
     def _position(self, key: Any) -> int:
         """Return the position of a label in the keys of the models."""
-        return ROOT if key is None else self.hierarchy_.index(key)
+        return position_of(self.hierarchy_, key)
 
     def _key(self, label: int) -> Any:
         """Return the name of a label in the keys of the models; that of the root is None."""

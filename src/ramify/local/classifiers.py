@@ -24,6 +24,8 @@ from ramify.local.problems import (
     level_problems,
     node_problems,
     parent_problems,
+    policy_scope,
+    position_of,
 )
 from ramify.local.walking import StepsDown
 
@@ -118,6 +120,9 @@ class PerEdgeClassifier(LocalArchitecture):
 
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return edge_problems(rows)
+
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return {position_of(hierarchy, key[0]), *labels}
 
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         parents = [self._position(parent) for parent, _ in self.local_models_]
@@ -238,6 +243,9 @@ class PerNodeClassifier(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return node_problems(rows, self.policy)
 
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return policy_scope(hierarchy, labels[0], self.policy)
+
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.policy in ("exclusive", "less_exclusive"):
             return make_coherent(answers.T, self.hierarchy_, "max")
@@ -338,6 +346,9 @@ class PerParentClassifier(LocalArchitecture):
         exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
         return check_exclusive(parent_problems(rows, exclusive), rows)
 
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return {position_of(hierarchy, key), *labels}
+
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         parents = [self._position(parent) for parent in self.local_models_]
         repeated = np.repeat(parents, [len(model.labels) for model in self.local_models_.values()])
@@ -429,6 +440,9 @@ class PerLevelClassifier(LocalArchitecture):
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
         return check_exclusive(level_problems(rows, exclusive), rows)
+
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return set(labels)
 
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = answers[np.argsort(self.local_models_.labels)]
@@ -523,6 +537,9 @@ class FlatClassifier(LocalArchitecture):
         if self.labels == "all":
             return label_problems(rows, range(hierarchy.n_labels))
         return label_problems(rows, hierarchy.indices(hierarchy.leaves).tolist())
+
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return set(labels)
 
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.labels == "all":

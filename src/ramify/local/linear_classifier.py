@@ -242,7 +242,8 @@ class LinearLearner(ModelLearner):
         """Convert the features once for all problems."""
         own, data = self.estimator, self.data
         own._check_parameters()
-        self.columns = LinearColumns.learn(data.by_rows, data.schema, data.weights)
+        if self.columns is None:
+            self.columns = LinearColumns.learn(data.by_rows, data.schema, data.weights)
         converted = self.columns.transform(data.by_rows)
         self._n_cells = np.diff(converted.indptr)
         self._X = as_rows(converted)

@@ -160,6 +160,11 @@ def _name(hierarchy: Hierarchy, label: int) -> Any:
     return None if label == ROOT else hierarchy.labels[label]
 
 
+def position_of(hierarchy: Hierarchy, name: Any) -> int:
+    """Return the position of a label in the keys of problems; None stands for the root."""
+    return ROOT if name is None else hierarchy.index(name)
+
+
 def edge_problems(rows: LabelRows) -> list[LocalProblem]:
     """Return one problem per edge: which of the rows with the parent have the child."""
     names = rows.hierarchy.labels
@@ -302,3 +307,18 @@ def node_problems(rows: LabelRows, policy: str) -> list[LocalProblem]:
         found = np.flatnonzero(positive & counted)
         problems.append(LocalProblem(name, (label,), chosen, (found,)))
     return problems
+
+
+def policy_scope(hierarchy: Hierarchy, label: int, policy: str) -> set[int]:
+    """Return the labels that decide which rows a policy chooses for a label."""
+    if policy in _ON_ALL_ROWS:
+        return {label}
+    found = {label, *parents_of(hierarchy, label), *children_of(hierarchy, label)}
+    if policy == "inclusive":
+        above = hierarchy.ancestors(hierarchy.labels[label])
+        found.update(hierarchy.indices(above).tolist())
+    siblings = _siblings_of(hierarchy, label)
+    found.update(siblings)
+    if policy == "exclusive_siblings":  # rows that end at a sibling
+        found.update(child for one in siblings for child in children_of(hierarchy, one))
+    return found

@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
+from ramify._base.classifier import copy_input_attributes
+from ramify._base.relearning import Relearning
 from ramify._schema import Fitted, Instance, Schema
+from ramify._validation import check_same_length, check_sample_weight
+from ramify.data.features import read_features
 from ramify.decision.best_sets import Answers
+from ramify.decision.paths import find_ends
+from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, label_scores
 from ramify.taxonomies.mapping import LabelMapping, renewed_format
@@ -101,6 +109,38 @@ class CarriedClassifier(WrappingClassifier):
         self.label_status_ = label_statuses(mapping, self._carrier.copied)
         before = getattr(fitted, "history_", [])
         self.history_ = [*before, Revision.of(mapping, self.label_status_)]
+
+    def relearn(
+        self, X: Any, y: Any, sample_weight: Any, *, everything: bool
+    ) -> HierarchicalClassifier:
+        """Return a classifier of the old class, learnt in part from rows with new labels."""
+        old, hierarchy = self.estimator_, self.hierarchy_
+        encoded = read_labels(y, hierarchy)
+        rows = read_features(old, X, old.schema_) if hasattr(old, "schema_") else X
+        check_same_length(_num_samples(rows), encoded.Y.shape[0])
+        weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
+        model: HierarchicalClassifier = clone(old)
+        if getattr(old, "hierarchy", None) is not None:
+            model.set_params(hierarchy=hierarchy)
+        copy_input_attributes(old, model)
+        copy_input_attributes(self, model)
+        if self.row_kind_ == "path":
+            model.ends_ = self.ends_ | find_ends(encoded.Y[weights > 0], hierarchy)
+        task = Relearning(
+            self._carrier,
+            hierarchy,
+            rows,
+            X,
+            encoded.Y,
+            weights,
+            weighted=sample_weight is not None,
+            changed=(self._carrier.copied < 0) | everything,
+            statuses=self.label_status_,
+        )
+        model.label_status_ = model._relearn(old, task)
+        revision = Revision.of(self.mapping_, model.label_status_)
+        model.history_ = [*self.history_[:-1], revision]
+        return model
 
     @property
     def _carrier(self) -> ProbabilityCarrier:

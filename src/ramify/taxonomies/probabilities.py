@@ -75,11 +75,17 @@ class ProbabilityCarrier:
 
     def __init__(self, mapping: LabelMapping, *, exclusive: bool) -> None:
         self._exclusive = exclusive
+        self.n_old = mapping.old.n_labels
         self._gained, self._lost = mapping._differences
         alone = (np.diff(self._gained.indptr) == 1) & (np.diff(self._lost.indptr) == 0)
         self.copied = np.full(mapping.new.n_labels, -1, dtype=np.int64)
         self.copied[alone] = self._gained[alone].indices
-        self._changed = np.flatnonzero(~alone & (np.diff(self._gained.indptr) > 0))
+        self._changed = np.flatnonzero(~alone & self.is_known)
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Which new labels an old one became, or is below."""
+        return np.asarray(np.diff(self._gained.indptr) > 0)
 
     def carry(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return probabilities of the new labels; they need not be coherent yet."""

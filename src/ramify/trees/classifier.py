@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from ramify import _core
 from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.relearning import Relearning
 from ramify._base.streaming import VotingTrees
 from ramify._base.tree_models import TreeModel
 from ramify._parallel import count_threads
@@ -33,6 +34,7 @@ from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, is_list, why_not_unknown
 from ramify.trees.pruning import make_loss, prune_by_error
+from ramify.trees.relearning import check_relearns, relearn_leaves
 from ramify.trees.tree_data import ValidationRows, label_data
 from ramify.trees.views import TreeViews, check_tree_fits
 
@@ -449,6 +451,11 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     def _as_trees(self) -> TreeModel:
         trees = self._named_trees(np.arange(self.hierarchy_.n_labels))
         return TreeModel(trees, self.hierarchy_, self._predict_scores)
+
+    def _relearn(self, old: Any, task: Relearning) -> NDArray[np.str_]:
+        check_relearns(old)
+        self.tree_, self.f_test_ = relearn_leaves(old.tree_, task), old.f_test_
+        return task.statuses_after(task.changed)
 
     def _voting_trees(self) -> VotingTrees:
         n_labels, n_threads = self.hierarchy_.n_labels, count_threads(self.n_jobs)

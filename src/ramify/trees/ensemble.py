@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
@@ -15,9 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from ramify import _core
 from ramify._base.classifier import INPUT_ATTRIBUTES, HierarchicalClassifier
 from ramify._base.measuring import measure_scores, read_measure
+from ramify._base.relearning import Relearning
 from ramify._base.streaming import VotingTrees
 from ramify._base.tree_models import ModelTree, TreeModel
-from ramify._parallel import count_threads
+from ramify._parallel import count_threads, in_parallel
 from ramify._schema import Array, IfPresent, ListOf, Number, Schema, TreeOf, Whole
 from ramify.data.features import FeatureSchema, read_features
 from ramify.labels.class_weight import check_class_weight, class_factors
@@ -29,6 +32,7 @@ from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.growing import grow_member, grow_members
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, why_not_unknown
+from ramify.trees.relearning import check_relearns, relearn_leaves
 from ramify.trees.sampling import Sampling, count_draws
 from ramify.trees.tree_data import TreeData, label_data
 from ramify.trees.views import (
@@ -404,6 +408,14 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         trees = self._named_trees(np.arange(self.hierarchy_.n_labels))
         combination = "votes" if self._clus and self.criterion != "variance" else "mean"
         return TreeModel(trees, self.hierarchy_, self._predict_scores, combination)
+
+    def _relearn(self, old: Any, task: Relearning) -> NDArray[np.str_]:
+        check_relearns(old)
+        tasks = (delayed(relearn_leaves)(tree, task) for tree in old.trees_)
+        with closing(in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads")) as found:
+            self.trees_ = list(found)
+        self._seed = old._seed
+        return task.statuses_after(task.changed)
 
     def _voting_trees(self) -> VotingTrees | None:
         if not self._conventions.votes_are_means:

@@ -101,15 +101,34 @@ def carry(
             "--mapping", "-m", help="Mapping file, as written by diff (default: equal labels)."
         ),
     ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table with labels of the new taxonomy, a sample like the training rows: leaves "
+            "and local models are learnt from it."
+        ),
+    ] = None,
+    relearn: Annotated[
+        str, typer.Option(help="Labels to learn from --rows: changed or all.")
+    ] = "changed",
+    labels: LabelOptions,
+    files: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a model over to a new version of its taxonomy, without training.
+    """Carry a model over to a new version of its taxonomy, without training or with new leaves.
 
     ``ramify taxonomy carry genes.ramify go-2024.obo -m mapping.csv -o genes-2024.ramify``
     """
-    check_output(out, model, new, mapping)
-    check_exists(model, new, mapping)
-    from ramify.apps.predicting import load_classifier, remembered_settings, remembered_table
+    check_output(out, model, new, mapping, rows)
+    check_exists(model, new, mapping, rows)
+    from ramify.apps.cli.evaluating import read_known_labels
+    from ramify.apps.cli.training import labels_of
+    from ramify.apps.predicting import (
+        features_for,
+        load_classifier,
+        remembered_settings,
+        remembered_table,
+    )
     from ramify.apps.reading.any_file import read_hierarchy
     from ramify.saving.model import save_with_settings
     from ramify.taxonomies import LabelMapping
@@ -117,10 +136,16 @@ def carry(
 
     fitted, after = load_classifier(model), read_hierarchy(new)
     lines = None if mapping is None else LabelMapping.read(mapping, fitted.hierarchy_, after)
+    remembered = remembered_settings(model)
     carried = fitted.with_hierarchy(after, lines)
+    if rows is not None:
+        options = labels.settings(files).over(remembered).labelled(files.limits())
+        table = read_known_labels(carried, rows, options, ignore_unknown=False)
+        X, y = features_for(fitted, table), labels_of(table)
+        carried = fitted.with_hierarchy(after, lines, X=X, y=y, relearn=relearn)
     looked = remembered_table(model)
-    table = {"table": looked.to_dict()} if looked is not None else {}
-    save_with_settings(carried, out, remembered_settings(model).to_dict(), **table)
+    kept = {"table": looked.to_dict()} if looked is not None else {}
+    save_with_settings(carried, out, remembered.to_dict(), **kept)
     statuses = dict(zip(after.labels, carried.label_status_.tolist(), strict=True))
     if as_json:
         print_json({"model": str(out), "labels": statuses})
