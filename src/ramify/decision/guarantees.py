@@ -30,6 +30,7 @@ from ramify.labels.hierarchy import Hierarchy
 
 _ROUNDING = 1e-9  # sums of losses are rounded; a promise is rather too strict by this much
 _HALVINGS = 40
+_TIES = 1e-6  # weight of what orders rows with equal scores; forests of few trees have many
 _GRID = 1000  # thresholds 1, 0.999, …, which do not depend on the rows, as multiple tests need
 
 
@@ -154,7 +155,9 @@ class Chains:
     """The labels from the end of each row's path up to the top, and their scores."""
 
     labels: NDArray[np.int64]  # of shape (n, levels); -1 after the top
-    scores: NDArray[np.float64]  # never decreasing upwards; infinity after the top
+    # Never decreasing upwards; infinity after the top. Of rows with equal scores, those whose end
+    # is more probable are slightly above the others, so that a threshold can divide them.
+    scores: NDArray[np.float64]
 
     @property
     def tops(self) -> NDArray[np.intp]:
@@ -181,7 +184,8 @@ def climb(
     rows = np.ascontiguousarray(scores, dtype=np.float64)
     labels, values = _core.climb(rows, hierarchy._parents, candidates.view(np.uint8))
     shape = (len(rows), hierarchy.depth)
-    return Chains(labels.reshape(shape), values.reshape(shape))
+    values = values.reshape(shape)
+    return Chains(labels.reshape(shape), values + _TIES * values[:, :1])
 
 
 def critical_scores(chains: Chains, Y: Any) -> NDArray[np.float64]:
@@ -232,9 +236,11 @@ class Cover:
         covers what those before it cover. The last set is empty, which stands for all labels.
 
         `ends`: scores of the row as returned by `set_scores`.
-        Returns: pairs of the sum of the scores of a set, which never falls, and the set.
+        Returns: pairs of the sum of the scores of a set, which never falls, and the set. Of rows
+        with equal sums, those whose likeliest end is more probable are slightly above the others.
         """
         order = np.argsort(-ends, kind="stable")
+        first = _TIES * float(ends[order[0]])
         chosen: list[int] = []
         most = 0.0
         for end in order[ends[order] >= 0].tolist():
@@ -246,7 +252,7 @@ class Cover:
             if not chosen:
                 break
             most = max(most, float(scores[chosen].sum()))
-            yield most, tuple(sorted(chosen))
+            yield most + first, tuple(sorted(chosen))
         yield np.inf, ()
 
     def _merge(self, chosen: list[int]) -> list[int]:

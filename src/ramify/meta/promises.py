@@ -237,16 +237,31 @@ def _search(
         by_row = missed_events(rows.scores, rows.Y, costs, columns)
     else:
         by_row = false_events(rows.scores, rows.Y, columns, monotone=confidence is None)
+    return safe_thresholds(by_row, rows, shares, confidence, missed=costs is not None)
+
+
+def safe_thresholds(
+    by_row: list[Events],
+    rows: CalibrationRows,
+    shares: NDArray[np.float64],
+    confidence: float | None,
+    *,
+    missed: bool,
+) -> NDArray[np.float64]:
+    """Return the threshold for each share of errors from the events of each calibration row.
+
+    `missed`: whether labels are lost as the threshold rises, or false ones join as it falls.
+    """
     n = rows.n_units
     if n == 0:
-        return np.full(len(shares), np.inf if costs is None else -np.inf)
+        return np.full(len(shares), -np.inf if missed else np.inf)
     events = pooled(by_row, rows.shares)
     if rows.is_shifted:
         weight = rows.weights.max()
         most = shares * (rows.weights.sum() + weight) - weight
     else:
         most = np.array([tolerated(n, s, confidence, is_binary=False) for s in shares])
-    if costs is not None:
+    if missed:
         return below(events, most)
     return above(events, most) if confidence is None else lowest_safe(events, most)
 
