@@ -119,6 +119,7 @@ VOCABULARY = {
     # linear models, naive Bayes, neighbours
     "alpha": "the strength of regularisation; in decisions, the weight of missed labels",
     "C": "the cost of errors",
+    "max_classes": "the largest number of classes that one model separates",
     "n_alphas": "the number of values of alpha to search",
     "alpha_min": "the smallest alpha to search",
     "tol": "the tolerance at which steps end",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import ramify
-from ramify.local import PerParentClassifier
+from ramify.local import LinearClassifier, PerParentClassifier
 from ramify.trees import PCTForestClassifier
 from tests.support.cli_runs import run
 
@@ -32,7 +32,7 @@ def catalogue() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("options", "kind"),
     [
-        ((), PerParentClassifier),
+        ((), LinearClassifier),
         (("--set", "n_estimators=3"), PCTForestClassifier),
         (("--drop", "titel"), PCTForestClassifier),
     ],
@@ -42,5 +42,15 @@ def test_tables_with_texts_have_linear_models_by_default(tmp_path, options, kind
     catalogue().to_csv(path, index=False)
     result = run("train", path, "--target", "kategorie", "-o", model, "--folds", "0", *options)
     assert type(ramify.load(model)) is kind
-    noted = "the model is per-parent: 'titel' contains texts" in " ".join(result.output.split())
-    assert noted == (kind is PerParentClassifier)
+    noted = "the model is linear: 'titel' contains texts" in " ".join(result.output.split())
+    assert noted == (kind is LinearClassifier)
+
+
+def test_texts_with_label_sets_have_linear_models_per_parent(tmp_path):
+    path, model = tmp_path / "katalog.csv", tmp_path / "model.ramify"
+    frame = catalogue()
+    frame.loc[::3, "kategorie"] = "Möbel/Tische;Kleidung/Hemden"
+    frame.to_csv(path, index=False)
+    result = run("train", path, "--target", "kategorie", "-o", model, "--folds", "0")
+    assert type(ramify.load(model)) is PerParentClassifier
+    assert "and rows have label sets" in " ".join(result.output.split())

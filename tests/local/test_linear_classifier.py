@@ -216,6 +216,58 @@ def test_columns_of_a_constant_and_an_empty_matrix():
         np.testing.assert_allclose(scores, 0.5, atol=0.01)
 
 
+def ends_of(model, X, names):
+    """Return the probability of ending at each of some labels of a tree."""
+    scores = model.predict_proba(X)
+    columns = {label: scores[:, k] for k, label in enumerate(model.classes_)}
+    hierarchy = model.hierarchy_
+    found = [columns[n] - sum(columns[c] for c in hierarchy.children(n)) for n in names]
+    return np.clip(np.column_stack(found), 0, None)
+
+
+@pytest.mark.parametrize("as_matrix", [False, True])
+def test_classes_are_separated_at_once_and_among_siblings(as_matrix):
+    X, y = words(300)
+    y = np.where(y == "a/z", "a", y)  # some paths end at an inner label
+    hierarchy = Hierarchy.from_paths(list(y))
+    names = sorted(set(y))
+    flat = LinearClassifier(Hierarchy.from_labels(names)).fit(X[:200], y[:200])
+    local = PerParentClassifier(LinearClassifier(), hierarchy=hierarchy).fit(X[:200], y[:200])
+    expected = np.sqrt(ends_of(flat, X, names) * ends_of(local, X, names))
+    expected /= expected.sum(axis=1, keepdims=True)
+    given = hierarchy.encode([[path] for path in y[:200]]) if as_matrix else y[:200]
+    model = LinearClassifier(hierarchy).fit(X[:200], given)
+    np.testing.assert_allclose(ends_of(model, X, names), expected, atol=1e-6)
+
+
+def test_many_classes_are_separated_among_siblings_only():
+    X, y = words(200)
+    local = PerParentClassifier(LinearClassifier()).fit(X, y).predict_proba(X)
+    both, one = (LinearClassifier(max_classes=n).fit(X, y).predict_proba(X) for n in (6, 5))
+    np.testing.assert_allclose(one, local)
+    assert not np.allclose(both, local)
+    flat = np.char.replace(y, "/", " ")
+    few, many = (LinearClassifier(max_classes=n).fit(X, flat).predict_proba(X) for n in (1, 300))
+    np.testing.assert_array_equal(few, many)
+
+
+def test_a_second_fit_forgets_the_models_of_siblings():
+    X, y = words(100)
+    model = LinearClassifier(max_classes=1).fit(X, y)
+    flat = np.char.replace(y, "/", " ")
+    np.testing.assert_array_equal(
+        model.fit(X, flat).predict_proba(X), LinearClassifier().fit(X, flat).predict_proba(X)
+    )
+
+
+def test_a_path_that_all_rows_share():
+    X, y = words(60)
+    for given, path in ((np.full(60, "a/b/c"), "a/b/c"), (np.char.add("all/", y), None)):
+        model = LinearClassifier().fit(X, given)
+        assert (model.predict(X) == (path or given)).mean() > 0.9
+        assert model.predict_proba(X)[:, 0] == pytest.approx(1)
+
+
 # ---- threads, workers, files -----------------------------------------------------------------
 
 
@@ -325,6 +377,35 @@ def test_models_from_damaged_files_are_refused(changes):
     LinearClassifier()._set_saved_state({**state, "model_": small})
     with pytest.raises(ValueError, match=r"increase|within|start at 0|does not fit|output"):
         LinearClassifier()._set_saved_state({**state, "model_": replace(small, **changes)})
+
+
+@pytest.mark.parametrize("damage", ["missing", "moved", "other labels", "no models", "no ends"])
+def test_models_of_siblings_from_damaged_files_are_refused(damage):
+    X, y = words(60)
+    state = LinearClassifier().fit(X, y)._get_saved_state()
+    LinearClassifier()._set_saved_state(dict(state))
+    siblings = dict(state["siblings_"])
+    if damage == "missing":
+        del state["siblings_"]
+    elif damage == "moved":
+        siblings["a"] = replace(siblings["a"], labels=(1, 2, 99))
+    elif damage == "other labels":
+        del siblings["a"]
+    elif damage == "no models":
+        del state["siblings_"], state["model_"]
+    else:
+        del state["ends_"]
+    if "siblings_" in state:
+        state["siblings_"] = siblings
+    with pytest.raises(ValueError, match=r"do not fit|does not fit"):
+        LinearClassifier()._set_saved_state(state)
+
+
+@pytest.mark.parametrize("max_classes", [0, 2.5, True])
+def test_max_classes_must_be_a_positive_integer(max_classes):
+    X, y = words(30)
+    with pytest.raises(ValueError, match=r"^max_classes must be an integer >= 1, got"):
+        LinearClassifier(max_classes=max_classes).fit(X, y)
 
 
 @pytest.mark.parametrize("C", [0, -1.0, "1", np.inf])

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,10 +89,20 @@ def test_the_default_candidates_include_a_baseline_and_a_vote():
     names = [trial.name for trial in choice.trials]
     assert {"label shares", "tree", "forest", "extra trees", "vote"} <= set(names)
     assert names[-1] == "label shares"
+    assert "linear" not in names  # which is for texts
     shares = choice.trial("label shares").estimator.set_params(hierarchy=data.hierarchy)
     expected = np.asarray(data.y.mean(axis=0)).ravel()
     found = shares.fit(data.X, data.y).predict_proba(data.X)
     np.testing.assert_allclose(found, np.tile(expected, (len(found), 1)), atol=1e-12)
+
+
+def test_linear_models_of_texts_are_candidates_by_default():
+    things = ["a red pan", "an oak table", "a hat of wool"] * 12
+    texts = [f"{thing} for our home, {n}" for n, thing in enumerate(things)]
+    y = ["kitchen/pans", "home/tables", "clothes/hats"] * 12
+    frame = pd.DataFrame({"title": texts, "price": range(36)})
+    names = {one.name for one in choose_model(frame, y, cv=2, time_limit=9.0).trials}
+    assert {"linear", "linear per parent"} <= names
 
 
 def test_sample_weights_count_in_fits_and_measures():

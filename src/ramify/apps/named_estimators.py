@@ -114,6 +114,7 @@ MODELS: Mapping[str, Callable[..., Any]] = _Models(
         "per-parent": "local.PerParentClassifier",
         "per-level": "local.PerLevelClassifier",
         "flat": "local.FlatClassifier",
+        "linear": "local.LinearClassifier",
         "boosting": "boosting.HierarchicalAdaBoostMHClassifier",
         "adaboost-mh": "boosting.AdaBoostMHClassifier",
         "naive-bayes": "local.GlobalNaiveBayes",
@@ -136,18 +137,22 @@ DEFAULT = "forest"
 def default_model(table: Table) -> tuple[str, str]:
     """Return the name of the model that `ramify train` fits to a table by default, and why.
 
-    Texts have thousands of terms, each of which says a little: linear models per parent weigh them
-    all, and are faster and more accurate than trees, also with numbers and categories beside them.
-    Of other tables, trees need no preparation and find what depends on several columns together.
+    Texts have thousands of terms, each of which says a little: linear models weigh them all, and
+    are faster and more accurate than trees, also with numbers and categories beside them. For
+    label sets, those per parent are the most accurate. Of other tables, trees need no preparation
+    and find what depends on several columns together.
     """
-    from ramify.data.columns import TEXT, kind_of_column  # noqa: PLC0415 (slow)
+    from ramify.data.columns import text_columns  # noqa: PLC0415 (slow)
+    from ramify.decision.best_sets import count_ends  # noqa: PLC0415 (slow)
 
-    X = table.X
-    texts = [name for name in getattr(X, "columns", ()) if kind_of_column(X[name]) == TEXT]
-    if texts:
-        verb = "contains" if len(texts) == 1 else "contain"
-        return "per-parent", f"{shorten(texts)} {verb} texts, which suit linear models per parent"
-    return DEFAULT, "no column contains texts"
+    texts = text_columns(table.X)
+    if not texts:
+        return DEFAULT, "no column contains texts"
+    reason = f"{shorten(texts)} {'contains' if len(texts) == 1 else 'contain'} texts"
+    y, hierarchy = table.y, table.hierarchy
+    if y is not None and hierarchy is not None and (count_ends(y, hierarchy) != 1).any():
+        return "per-parent", f"{reason}, and rows have label sets"
+    return "linear", reason
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

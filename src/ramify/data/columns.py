@@ -52,6 +52,11 @@ def kind_of_column(column: Any, counts: Sequence[int] | None = None) -> str:
     return kind_and_reason(column, counts)[0]
 
 
+def text_columns(X: Any) -> list[Any]:
+    """Return the names of the columns of a data frame that contain texts; none of other X."""
+    return [name for name in getattr(X, "columns", ()) if kind_of_column(X[name]) == TEXT]
+
+
 def kind_and_reason(column: Any, counts: Sequence[int] | None = None) -> tuple[str, str]:
     """Return what the values of a column of a data frame are, and why, in a few words."""
     kind = _declared_kind(column)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,24 @@ from scipy import sparse
 from ramify import _core
 from ramify._base.classifier import ArrayClassifier
 from ramify._parallel import count_threads
-from ramify._schema import Part, Schema
+from ramify._schema import Anything, Flag, IfPresent, MapOf, Part, Schema
 from ramify._validation import check_number
 from ramify.data.rows import as_rows
 from ramify.decision import make_coherent
+from ramify.decision.best_sets import count_ends
 from ramify.labels.class_weight import check_class_weight
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels
-from ramify.local.learning import ModelLearner, label_columns
+from ramify.local.learning import (
+    LocalModel,
+    LocalModels,
+    ModelLearner,
+    label_columns,
+    multiply_down,
+)
 from ramify.local.linear import LinearColumns, LinearModel
-from ramify.local.problems import LabelRows, LocalProblem
+from ramify.local.problems import ROOT, LabelRows, LocalProblem, edges_of, parent_problems
+from ramify.trees.tree_data import LabelTargets, TreeData
 
 __all__ = ["LinearClassifier", "LinearLearner"]
 
@@ -39,10 +47,12 @@ class LinearClassifier(ArrayClassifier):
     machine with squared hinge loss. Probabilities follow from the distances of the rows to the
     hyperplanes.
 
-    If y has one label or path per row, the classes are the labels at which rows end, and the
-    probability of any other label is the sum over those below it. If y has label sets, there is
-    a hyperplane for every label, and the probability of a label is limited, from the top down, to
-    the probabilities of its parents.
+    If every row has one label or path, the classes are the labels at which rows end, and the
+    probability of any other label is the sum over those below it. In a tree of several levels, the
+    classes are separated twice: from all others at once, and label by label among siblings, as in
+    `PerParentClassifier`; the probability of a class is the geometric mean of the two. If rows
+    have label sets, there is a hyperplane for every label, and the probability of a label is
+    limited, from the top down, to the probabilities of its parents.
 
     As the `estimator` of a local architecture such as `PerParentClassifier`, it is fast with
     thousands of labels: a model of a parent reads only the rows of the parent, and only the
@@ -58,6 +68,9 @@ class LinearClassifier(ArrayClassifier):
     class_weight : "balanced" or dict of label to float, optional
         Factors on the weights of the rows of each class; "balanced" gives all classes the same
         total weight. Only for rows with one label or path.
+    max_classes : int
+        The largest number of classes that are separated from all others at once in a tree of
+        several levels; more are only separated among siblings, which takes much less time.
     categorical_features : array-like of bool, int or str, optional
         The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`.
         They are encoded as columns of 0 and 1; missing numbers are replaced with the mean of the
@@ -83,6 +96,10 @@ class LinearClassifier(ArrayClassifier):
     centred. Numbers, words and categories are each multiplied by a factor, after which the mean
     squared length of a row is 1 in each of them. So `C` means the same for any X.
 
+    Models of siblings know the levels, and those of all classes at once see what any class has in
+    common with a distant one: either is better on some texts, and their mean about as good as the
+    better one, or better than both.
+
     The dual problem is solved by coordinate descent (Hsieh et al., 2008). The scale of the
     probabilities is that which makes the training rows most likely, each judged by an estimate of
     the hyperplanes learnt without it. Small weights are not stored.
@@ -105,11 +122,25 @@ class LinearClassifier(ArrayClassifier):
     """
 
     columns_: LinearColumns
-    model_: LinearModel
+    exclusive_: bool  # whether every training row has one label or path
+    model_: LinearModel  # of all classes or labels; absent if there are only models of siblings
+    siblings_: LocalModels  # by parent; absent unless classes are separated among siblings
 
     _saved_schema: ClassVar[Schema] = {
         "columns_": Part(LinearColumns, n_features="n_variables"),
-        "model_": Part(LinearModel),
+        "exclusive_": Flag(),
+        "model_": IfPresent(Part(LinearModel)),
+        "siblings_": IfPresent(
+            MapOf(
+                Anything(),
+                Part(
+                    LocalModel,
+                    n_features="n_features_in_",
+                    n_variables="n_variables",
+                    n_labels="n_labels",
+                ),
+            )
+        ),
     }
 
     def __init__(
@@ -118,16 +149,19 @@ class LinearClassifier(ArrayClassifier):
         *,
         C: float = 1.0,
         class_weight: Any = None,
+        max_classes: int = 300,
         categorical_features: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.hierarchy = hierarchy
         self.C = C
         self.class_weight = class_weight
+        self.max_classes = max_classes
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
 
     def _check_parameters(self) -> None:
+        check_number("max_classes", self.max_classes, 1, whole=True)
         check_number("C", self.C, 1e-9, 1e9)
         check_class_weight(self.class_weight)
 
@@ -138,32 +172,59 @@ class LinearClassifier(ArrayClassifier):
         weights: NDArray[np.float64],
         unknown: UnknownLabels | None,
     ) -> None:
-        self.columns_ = LinearColumns.learn(X, self.schema_, weights)
+        targets = LabelTargets(Y)
+        data = TreeData(X, self.schema_, targets, weights, n_jobs=self.n_jobs)
+        # The weights include those of the classes.
+        learner = LinearLearner(LinearClassifier(C=self.C), data, self.hierarchy_)
+        learner.prepare()
+        self.columns_ = cast("LinearColumns", learner.columns)
         rows = LabelRows(Y, self.hierarchy_, weights)
+        counts = count_ends(Y[weights > 0], self.hierarchy_)
+        self.exclusive_ = unknown is None and bool((counts == 1).all())
         labels = self._outputs()
-        parts = rows.ending_at if self.format_.single_label else rows.of
+        for name in {"model_", "siblings_"} & vars(self).keys():  # of the fit before
+            delattr(self, name)
+        if self._has_families():
+            problems = parent_problems(rows, exclusive=True)
+            self.siblings_ = LocalModels(
+                (problem.key, learner.learn(problem, None)) for problem in problems
+            )
+            if len(labels) > self.max_classes:
+                return
+        parts = rows.ending_at if self.exclusive_ else rows.of
         self.model_ = train_model(
-            as_rows(self.columns_.transform(X)),
+            learner.rows,
             rows.all,
             [parts(int(label)) for label in labels],
             weights,
             self.C,
-            exclusive=self.format_.single_label,
+            exclusive=self.exclusive_,
             n_threads=count_threads(self.n_jobs),
         )
 
     def _outputs(self) -> NDArray[np.intp]:
         """Return the labels that have a hyperplane."""
-        if self.format_.single_label:
+        if self.exclusive_:
             return np.flatnonzero(self.ends_)
         return np.arange(self.hierarchy_.n_labels)
+
+    def _has_families(self) -> bool:
+        """Return whether classes are separated among siblings."""
+        hierarchy = self.hierarchy_
+        return self.exclusive_ and hierarchy.is_tree and hierarchy.depth > 1
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         labels = self._outputs()
         rows = as_rows(self.columns_.transform(X))
-        found = self.model_.predict(rows, X.shape[0], len(labels))
-        if not self.format_.single_label:
+        n_rows = X.shape[0]
+        if not hasattr(self, "model_"):
+            return self._multiply_siblings(rows, n_rows)
+        found = self.model_.predict(rows, n_rows, len(labels))
+        if not self.exclusive_:
             return make_coherent(found, self.hierarchy_, "min")
+        if hasattr(self, "siblings_"):
+            below = self._multiply_siblings(rows, n_rows)
+            found = _geometric_mean(found, self._ending(below)[:, labels])
         ones = np.ones(len(labels), dtype=np.int32)
         shape = (len(labels), self.hierarchy_.n_labels)
         ends = sparse.csr_array((ones, labels, np.arange(len(labels) + 1)), shape=shape)
@@ -171,10 +232,70 @@ class LinearClassifier(ArrayClassifier):
         total: NDArray[np.float64] = np.ascontiguousarray((above @ found.T).T)
         return np.minimum(total, 1.0)
 
+    def _multiply_siblings(self, rows: _core.Rows, n_rows: int) -> NDArray[np.float64]:
+        """Return the probabilities of all labels by the models of siblings."""
+        models, stack = self.siblings_, self.siblings_.stack
+        if stack is None:
+            shares = [share for model in models.values() for share in model.shares]
+            answers = np.repeat(np.array(shares, dtype=np.float64)[:, None], n_rows, axis=1)
+        else:
+            answers = stack.predict(rows, n_rows, count_threads(self.n_jobs))
+        hierarchy = self.hierarchy_
+        parents = [ROOT if key is None else hierarchy.index(key) for key in models]
+        repeated = np.repeat(parents, [len(model.labels) for model in models.values()])
+        found: NDArray[np.float64] = multiply_down(answers, repeated, models.labels, hierarchy)
+        return found
+
+    def _ending(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how probable it is that a row ends at each label of a tree."""
+        parents, children = edges_of(self.hierarchy_)
+        found: NDArray[np.float64] = scores.copy()
+        inner = np.flatnonzero(parents != ROOT)
+        np.subtract.at(found.T, parents[inner], scores.T[children[inner]])
+        found[found < 0] = 0.0
+        return found
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        state = super()._get_saved_state()
+        if "siblings_" in state:
+            state["siblings_"] = dict(self.siblings_)
+        return state
+
     def _set_saved_state(self, state: Any) -> None:
         super()._set_saved_state(state)
+        if "columns_" not in state:
+            return
+        n_columns = self.columns_.n_columns
+        if (
+            (self.exclusive_ and "ends_" not in state)
+            or ("siblings_" in state) != self._has_families()
+            or not state.keys() & {"model_", "siblings_"}
+        ):
+            raise ValueError("the linear models do not fit the labels")
         if "model_" in state:
-            self.model_.check(self.columns_.n_columns, len(self._outputs()))
+            self.model_.check(n_columns, len(self._outputs()))
+        if "siblings_" in state:
+            self.siblings_ = LocalModels(self.siblings_)
+            for model in self.siblings_.values():
+                model.check(self.hierarchy_.n_labels)
+                if model.linear is not None:
+                    model.linear.check(n_columns, len(model.learnt))
+                elif model.learnt:
+                    raise ValueError("the models of siblings must be linear")
+            if sorted(self.siblings_.labels) != list(range(self.hierarchy_.n_labels)):
+                raise ValueError("the models of siblings do not fit the labels")
+
+
+def _geometric_mean(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the mean of two distributions over classes; the first where none is in both."""
+    found = np.sqrt(first * second)
+    total = found.sum(axis=1)
+    agree = total > 0
+    found[agree] /= total[agree, None]
+    found[~agree] = first[~agree]
+    return found
 
 
 def train_model(
@@ -246,15 +367,15 @@ class LinearLearner(ModelLearner):
             self.columns = LinearColumns.learn(data.by_rows, data.schema, data.weights)
         converted = self.columns.transform(data.by_rows)
         self._n_cells = np.diff(converted.indptr)
-        self._X = as_rows(converted)
+        self.rows = as_rows(converted)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_X"}
+        return {name: value for name, value in self.__dict__.items() if name != "rows"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.columns is not None:
-            self._X = as_rows(self.columns.transform(self.data.by_rows))
+            self.rows = as_rows(self.columns.transform(self.data.by_rows))
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         weights, own = self.data.weights, self.estimator
@@ -262,7 +383,7 @@ class LinearLearner(ModelLearner):
             weights = weights * self._factors(problem)
         size = int(self._n_cells[problem.rows].sum()) * len(problem.labels)
         model = train_model(
-            self._X,
+            self.rows,
             problem.rows,
             list(problem.positives),
             weights,

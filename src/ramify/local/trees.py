@@ -229,7 +229,7 @@ def name_linear(
 ) -> LinearClassifier:
     """Return a LinearClassifier with a local model, fitted except for its feature attributes."""
     fitted: LinearClassifier = name_labels(clone(estimator), names)
-    fitted.model_, fitted.columns_ = model, columns
+    fitted.model_, fitted.columns_, fitted.exclusive_ = model, columns, False
     return fitted
 
 

@@ -9,11 +9,16 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from ramify._messages import did_you_mean
 from ramify._validation import check_classifier
 from ramify.boosting.classifier import PCTGradientBoostingClassifier
+from ramify.data.columns import text_columns
+from ramify.data.texts import are_texts
+from ramify.local.classifiers import PerParentClassifier
+from ramify.local.linear_classifier import LinearClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.forests import PCTExtraTreesClassifier, PCTForestClassifier
@@ -22,9 +27,16 @@ BASELINE = "label shares"
 """Name of the baseline: a tree without tests predicts the share of every label."""
 
 
-def default_candidates() -> list[tuple[str, Any]]:
-    """Return the candidates of `choose_model`, simple models first."""
+def default_candidates(X: Any) -> list[tuple[str, Any]]:
+    """Return the candidates of `choose_model`, simple models first: linear ones for texts."""
+    linear: list[tuple[str, Any]] = []
+    if sparse.issparse(X) or are_texts(X) or text_columns(X):
+        linear = [
+            ("linear", LinearClassifier()),
+            ("linear per parent", PerParentClassifier(LinearClassifier())),
+        ]
     return [
+        *linear,
         ("tree", PCTClassifier(f_test=0.01)),
         (BASELINE, PCTClassifier(max_depth=0)),
         ("extra trees", PCTExtraTreesClassifier()),
@@ -53,9 +65,9 @@ class Candidates:
         return HierarchicalVotingClassifier([(name, self.classifiers[name]) for name in members])
 
 
-def read_candidates(given: Any, n_jobs: int | None, random_state: Any) -> Candidates:
-    """Check candidates and set their threads and seeds."""
-    pairs = default_candidates() if given is None else given
+def read_candidates(given: Any, X: Any, n_jobs: int | None, random_state: Any) -> Candidates:
+    """Check candidates, by default those that suit X, and set their threads and seeds."""
+    pairs = default_candidates(X) if given is None else given
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise TypeError(
             f"candidates must be a list of (name, classifier), got {pairs!r}. Write, for example, "

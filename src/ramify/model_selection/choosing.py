@@ -53,10 +53,10 @@ def choose_model(
         Names and classifiers. A sequence of names instead of a classifier is the vote of these
         candidates: the mean of their probabilities, excluding candidates that are left out. If
         None, the candidates are a single tree, the label frequencies as a baseline, extra trees, a
-        forest, gradient boosting, and the vote of boosting and extra trees. Simple candidates come
-        first: one that is worse than the best by at most one standard error of the difference
-        between their scores is preferred to it. The first candidate is chosen if there is no time
-        to compare.
+        forest, gradient boosting, and the vote of boosting and extra trees; if X has texts or is
+        sparse, also linear models, alone and per parent. Simple candidates come first: one that is
+        worse than the best by at most one standard error of the difference between their scores is
+        preferred to it. The first candidate is chosen if there is no time to compare.
     scoring : str or sequence of str
         Names of measures in `ramify.metrics.get_scorer_names`. The first one decides; the others
         are only computed.
@@ -116,8 +116,8 @@ def choose_model(
     watch = Stopwatch(_check_limit(time_limit))
     scorers = _read_scoring(scoring)
     seed = _read_seed(random_state)
-    compared = read_candidates(candidates, n_jobs, seed)
     X = check_rows(X)
+    compared = read_candidates(candidates, X, n_jobs, seed)
     for estimator in compared.classifiers.values():
         hierarchy = known_hierarchy(estimator, hierarchy)
     encoded = read_labels(y, hierarchy)

@@ -62,8 +62,8 @@ def train(
             "--model",
             "-m",
             help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
-            "forest, gradient boosting and a vote, and saves the best. By default, per-parent for "
-            "tables with columns of texts, otherwise forest.",
+            "forest, gradient boosting, a vote and, on texts, linear models, and saves the best. "
+            "By default, linear or per-parent for tables with columns of texts, otherwise forest.",
         ),
     ] = None,
     time_limit: Annotated[
