@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ramify import __version__
 from ramify._messages import import_extra
 from ramify.io.files import FilePath
 from ramify.saving.container import (
@@ -91,7 +91,7 @@ def save_with_settings(
     for name, content in ((_SETTINGS, settings), (_PERFORMANCE, performance), (_TABLE, table)):
         if content:
             members[name] = json.dumps(dict(content), allow_nan=False).encode()
-    write_container(path, members, _own_version())
+    write_container(path, members, __version__)
 
 
 def load(
@@ -174,10 +174,3 @@ def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) 
     if not isinstance(model, BaseEstimator):
         raise DamageError("its content is not an estimator")
     return model
-
-
-def _own_version() -> str:
-    try:
-        return version("ramify")
-    except PackageNotFoundError:  # used from a source tree
-        return "0"

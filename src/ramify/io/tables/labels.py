@@ -193,10 +193,10 @@ def _marks(
     elif is_mark and not known <= {"1", "1.0", "true"}:
         mark = next(cell for column in words for cell in column if cell.strip())
         notes.append(f"each label column has the rows that are marked with {mark.strip()!r}")
-    marked: NDArray[np.bool_] = np.array(
-        [[cell not in _NO for cell in column] for column in folded], dtype=bool
+    marks: NDArray[np.bool_] = np.array(
+        [[cell not in _NO for cell in row] for row in zip(*folded, strict=True)]
     )
-    return marked.T
+    return marks
 
 
 def _are_counts(columns: Sequence[Sequence[str]], cells: Mapping[str, int]) -> bool:
