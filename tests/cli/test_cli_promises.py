@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,14 @@ pandas = pytest.importorskip("pandas")
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = ramify.make_hierarchical_classification(
-        600, 5, n_labels=12, labels_per_row=1, noise=0.8, random_state=0
+        1000, 5, n_labels=12, labels_per_row=1, noise=0.8, random_state=0
     )
     frame = pandas.DataFrame(data.X, columns=[f"x{k}" for k in range(5)])
     frame["kind"] = [labels[0] for labels in data.hierarchy.decode(data.y)]
     frame["site"] = [k // 3 for k in range(len(frame))]
     path = tmp_path_factory.mktemp("promises") / "kinds.csv"
-    frame.to_csv(path, index=False)
+    frame[:600].to_csv(path, index=False)
+    frame[600:].to_csv(path.with_name("new.csv"), index=False)
     return path
 
 
@@ -75,6 +77,41 @@ def test_answers_keep_the_promise_of_the_model_or_another(model: Path, table: Pa
 def test_other_commands_take_the_promise(model: Path, table: Path) -> None:
     assert run("evaluate", model, table, "--max-error", 0.3).exit_code == 0
     assert "tree 1" in run("tree", model).output
+
+
+def test_evaluate_prints_how_specific_answers_are(model: Path, table: Path) -> None:
+    done = run("evaluate", model, table, "--json")
+    found = {row["promise"]: row for row in json.loads(done.stdout)["answers"]}
+    careful = ramify.load(model)
+    X = pandas.read_csv(table)[[f"x{k}" for k in range(5)]]
+    for share in (0.01, 0.05, 0.1):
+        depths = careful.answer_depths(X, [share])[0]
+        assert [found[share][f"level {k}"] for k in (1, 2, 3)] == pytest.approx(depths[:3])
+    assert found[0.01]["wrong"] <= found[0.1]["wrong"] <= 0.1
+    text = run("evaluate", model, table).output
+    assert "by the promise of the model" in " ".join(text.split())
+
+
+def test_evaluate_describes_answers_of_models_without_a_promise(table: Path) -> None:
+    path = table.with_name("unpromised.ramify")
+    run("train", table, "--target", "kind", "--drop", "site", "--folds", 0, "-o", path)
+    found = json.loads(run("evaluate", path, table, "--json").stdout)["answers"]
+    assert [row["errors"] for row in found] == [0.01, 0.05, 0.1]
+    assert "train a model with --max-error" in run("evaluate", path, table).output
+
+
+def test_rows_unlike_those_of_the_calibration_are_named(model: Path, table: Path) -> None:
+    new = table.with_name("new.csv")
+    frame = pandas.read_csv(new)
+    frame[[f"x{k}" for k in range(5)]] *= 20
+    other = table.with_name("other.csv")
+    frame.to_csv(other, index=False)
+    out = table.with_name("shifted.csv")
+    for arguments in (("predict", model, other, "-o", out), ("evaluate", model, other)):
+        text = " ".join(run(*arguments).output.split())
+        assert "so the promise may not hold" in text
+    alike = run("predict", model, new, "-o", out).output
+    assert "may not hold" not in alike
 
 
 def test_groups_are_kept_together(table: Path) -> None:

@@ -85,6 +85,25 @@ def test_labels_are_those_of_predict(numeric: tuple[Any, np.ndarray]) -> None:
     assert [tuple(row) for row in low["predictions"]] == decode(model.predict(X, threshold=0.1))
 
 
+def test_requests_may_ask_for_another_promise() -> None:
+    data = ramify.make_hierarchical_classification(
+        400, 4, n_labels=6, labels_per_row=1, random_state=0
+    )
+    tree = ramify.PCTClassifier(data.hierarchy, min_samples_leaf=5)
+    model = ramify.SelectiveClassifier(tree, max_error=0.05, random_state=0)
+    model.fit(data.X, data.y)
+    rows = data.X[:20].tolist()
+    with serving(model) as client:
+        own = client.post("/predict", json={"rows": rows}).json()["predictions"]
+        other = client.post("/predict", json={"rows": rows, "max_error": 0.5}).json()
+        wrong = client.post("/predict", json={"rows": rows, "max_error": 2})
+    decode = data.hierarchy.decode
+    assert [tuple(row) for row in own] == decode(model.predict(data.X[:20]))
+    loose = model.predict(data.X[:20], max_error=0.5)
+    assert [tuple(row) for row in other["predictions"]] == decode(loose)
+    assert (wrong.status_code, "max_error must be" in wrong.text) == (422, True)
+
+
 def test_rows_of_data_frames_are_named(animals: tuple[Any, Any]) -> None:
     model, X = animals
     rows = json.loads(X.to_json(orient="records"))
@@ -120,6 +139,7 @@ def test_rows_of_data_frames_are_named(animals: tuple[Any, Any]) -> None:
         ("/predict", b'{"rows": [{"a": 1}]}', 422, "row 0 must be a list of 4 values"),
         ("/predict", b'{"rows": [[1,2,3,4]], "top": 3}', 422, "got 'top'"),
         ("/predict", b'{"rows": [[1,2,3,4]], "threshold": 2}', 422, "from 0 to 1 or null, got 2"),
+        ("/predict", b'{"rows": [[1,2,3,4]], "max_error": 0.1}', 422, "not trained with --max"),
         ("/predict_proba", b'{"rows": [[1,2,3,4]], "labels": ["z"]}', 422, "got 'z'"),
         ("/predict_proba", b'{"rows": [[1,2,3,4]], "labels": "z"}', 422, "got 'z'"),
         ("/predict", b'{"rows": [[1,2,3,4],[1,2,3,4],[1,2,3,4]]}', 413, "at most 2 rows, got 3"),

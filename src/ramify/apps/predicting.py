@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +29,7 @@ from ramify.saving import ModelFileError, load
 from ramify.saving.model import load_performance, load_settings, load_table
 
 __all__ = [
-    "UnseenCategories",
+    "UnfamiliarRows",
     "features_for",
     "keep_promise",
     "kinds_of_columns",
@@ -186,25 +187,38 @@ def kinds_of_columns(model: Any) -> dict[str, str] | None:
     }
 
 
-class UnseenCategories:
-    """The cells of nominal columns that a model has not seen in training, which it cannot use."""
+_ROWS_COMPARED = 10_000  # with the rows of the calibration, which takes a prediction
+
+
+class UnfamiliarRows:
+    """How rows differ from those that a model knows.
+
+    Cells of nominal columns may have values that were not seen in training. A promise may not hold
+    if the model is more, or less, sure of the rows than of those that it was calibrated on.
+    """
 
     def __init__(self, model: Any) -> None:
         schema, names = schema_of(model), getattr(model, "feature_names_in_", ())
         known = schema.categories if schema is not None and len(names) else {}
         self._known = {str(names[j]): set(values) for j, values in known.items()}
         self._counts: dict[str, Counter[str]] = {name: Counter() for name in self._known}
+        self._calibrated: Any = model if hasattr(model, "shift_of") else None
+        self._scores: list[NDArray[np.float64]] = []
 
     def count(self, X: Any) -> None:
         """Count the cells of some rows."""
+        if self._calibrated is not None and sum(map(len, self._scores)) < _ROWS_COMPARED:
+            self._scores.append(self._calibrated.confidences(X[:_ROWS_COMPARED]))
         for name, known in self._known.items() if hasattr(X, "columns") else ():
             values = X[name].value_counts()
             found = {str(v): int(n) for v, n in values.items() if n and v not in known}
             self._counts[name].update(found)
 
     def notes(self) -> list[str]:
-        """Return a sentence for each column with such cells."""
-        return [
+        """Return a sentence for each column with such cells, and one if a promise may not hold."""
+        shift = self._calibrated.shift_of(np.concatenate(self._scores)) if self._scores else None
+        found = [str(shift)] if shift is not None and shift.is_likely else []
+        return found + [
             f"column {name!r}: {counted(counts.total(), 'cell')} with values that the model has "
             f"not seen in training, such as {shorten(dict(counts.most_common(3)))}; they count as "
             "missing"

@@ -100,7 +100,7 @@ class ServedModel:
 
     def predict(self, request: dict[str, Any]) -> Iterator[bytes]:
         """Yield an answer with the most specific predicted labels of each row."""
-        X = self._read(request, ("rows", "threshold", "decide"))
+        X = self._read(request, ("rows", "threshold", "decide", "max_error"))
         threshold = request.get("threshold")
         if threshold is not None and not (_is_number(threshold) and 0 <= threshold <= 1):
             raise RequestError(
@@ -113,13 +113,26 @@ class ServedModel:
                 f"decide must be {' or '.join(DECISIONS)}, and null with a threshold, got "
                 f"{_shown(decide)}.",
             )
-        decode = self.model.hierarchy_.decode
+        model = self._promising(request.get("max_error"))
         rows = (
             list(row)
             for block in self._blocks(X)
-            for row in decode(label_sets(self.model, block, threshold, decide))
+            for row in model.hierarchy_.decode(label_sets(model, block, threshold, decide))
         )
         return _written('{"predictions":', rows)
+
+    def _promising(self, max_error: Any) -> Any:
+        """Return the model with another promise about its errors."""
+        if max_error is None:
+            return self.model
+        if not hasattr(self.model, "with_max_error"):
+            raise RequestError(
+                422, "max_error must be null: the model was not trained with --max-error."
+            )
+        try:
+            return self.model.with_max_error(max_error)
+        except (TypeError, ValueError) as error:
+            raise RequestError(422, str(error)) from None
 
     def predict_proba(self, request: dict[str, Any]) -> Iterator[bytes]:
         """Yield an answer with the probabilities of all labels, or of those in `labels`."""
@@ -475,11 +488,12 @@ def _describe_service(served: ServedModel) -> dict[str, Any]:
     }
     labels = {"type": "array", "items": {"type": ["string", "number"]}}
     threshold = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+    max_error = {"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}
     numbers = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
     posts: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "/predict": (
             "The most specific predicted labels of each row",
-            {"rows": rows, "threshold": threshold},
+            {"rows": rows, "threshold": threshold, "max_error": max_error},
             {"predictions": {"type": "array", "items": labels}},
         ),
         "/predict_proba": (

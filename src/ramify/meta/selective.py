@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 
@@ -55,8 +55,13 @@ class ShiftTest:
     statistic: float
     p_value: float
 
+    @property
+    def is_likely(self) -> bool:
+        """Whether the rows differ by more than chance explains (p below 0.001)."""
+        return self.p_value < _LIKELY_SHIFT
+
     def __str__(self) -> str:
-        if self.p_value >= _LIKELY_SHIFT:
+        if not self.is_likely:
             return (
                 f"no sign that the rows differ from the calibration rows (p = {self.p_value:.2g})"
             )
@@ -416,8 +421,40 @@ class SelectiveClassifier(WrappingClassifier):
             The result of a two-sample test of Kolmogorov and Smirnov. It assumes rows that do not
             depend on each other; groups of similar rows make p too small.
         """
+        return self.shift_of(self.confidences(X))
+
+    def confidences(self, X: Any) -> NDArray[np.float64]:
+        """Compute how sure the classifier is of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Rows with the same features as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For paths, the probability of the end of the path; for label sets, the sum of the
+            probabilities of all labels.
+        """
         self._check_fitted()
-        found = stats.ks_2samp(self._confidence_of(self.predict_proba(X)), self.confidences_)
+        return self._confidence_of(self.predict_proba(X))
+
+    def shift_of(self, confidences: ArrayLike) -> ShiftTest:
+        """Compare confidences of new rows with those of the calibration rows.
+
+        Parameters
+        ----------
+        confidences : array-like of shape (n,)
+            Collected from `confidences`, such as those of several batches of rows.
+
+        Returns
+        -------
+        ShiftTest
+            The result of `check_shift` for all these rows.
+        """
+        self._check_fitted()
+        found = stats.ks_2samp(np.asarray(confidences), self.confidences_)
         return ShiftTest(float(found.statistic), float(found.pvalue))
 
     def _confidence_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:

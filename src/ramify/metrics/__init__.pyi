@@ -1,3 +1,12 @@
+from ramify.metrics.answers import (
+    AnswerCurve,
+    answer_curve,
+    answer_report,
+    hierarchical_coverage,
+    hierarchical_risk,
+    lca_distance,
+    mean_depth,
+)
 from ramify.metrics.clus import clus_multilabel_measures
 from ramify.metrics.curves import (
     PrecisionRecallCurve,
@@ -9,6 +18,7 @@ from ramify.metrics.curves import (
 from ramify.metrics.displays import (
     PrecisionRecallDisplay,
     RocDisplay,
+    plot_answer_curves,
     plot_level_accuracy,
     plot_prediction,
     plot_staged_loss,
@@ -65,6 +75,7 @@ from ramify.metrics.sets import (
 )
 
 __all__ = [
+    "AnswerCurve",
     "Evaluation",
     "FitRecord",
     "HierarchicalScorer",
@@ -75,6 +86,8 @@ __all__ = [
     "RocCurve",
     "RocDisplay",
     "ThresholdAverages",
+    "answer_curve",
+    "answer_report",
     "clus_multilabel_measures",
     "evaluate",
     "example_f1",
@@ -86,23 +99,28 @@ __all__ = [
     "get_scorers",
     "h_loss",
     "hamming_loss",
+    "hierarchical_coverage",
     "hierarchical_f1",
     "hierarchical_hamming_loss",
     "hierarchical_precision_recall_f1",
+    "hierarchical_risk",
     "hmc_loss",
     "information_content",
     "jaccard_accuracy",
     "label_imbalance",
+    "lca_distance",
     "level_accuracy",
     "macro_f1",
     "macro_precision_recall_f1",
     "mean_auprc",
     "mean_auroc",
+    "mean_depth",
     "micro_f1",
     "micro_precision_recall_f1",
     "model_complexity",
     "overfit_score",
     "per_label_report",
+    "plot_answer_curves",
     "plot_level_accuracy",
     "plot_prediction",
     "plot_protein_curves",

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ramify._messages import import_extra
+from ramify._validation import check_choice
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
+from ramify.metrics.answers import AnswerCurve
 from ramify.metrics.curves import By, precision_recall_curves, roc_curves
 from ramify.metrics.hierarchical import level_accuracy
 from ramify.metrics.inputs import LabelChoice
@@ -316,6 +318,55 @@ def plot_staged_loss(
         ax.plot(rounds, losses, label=name)
     ax.set(xlabel="Rounds", ylabel=getattr(loss, "__name__", "loss").replace("_", " "))
     ax.legend(fontsize="small")
+    return ax
+
+
+def plot_answer_curves(
+    curves: AnswerCurve | Mapping[str, AnswerCurve],
+    *,
+    kind: Literal["levels", "coverage"] = "levels",
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot how specific answers are against how often they are wrong.
+
+    Parameters
+    ----------
+    curves : AnswerCurve or mapping of name to AnswerCurve
+        One curve, or those of several models.
+    kind : {"levels", "coverage"}
+        "levels": the share of rows with an answer on each level or below it, against the share of
+        wrong answers. "coverage": the share of wrong answers against how specific answers are, one
+        line per model (risk and coverage).
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on. By default, a new figure is created.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on.
+
+    Examples
+    --------
+    >>> from ramify.metrics import answer_curve, plot_answer_curves
+    >>> curve = answer_curve(y_test, scores, hierarchy)  # doctest: +SKIP
+    >>> ax = plot_answer_curves(curve)  # doctest: +SKIP
+    """
+    check_choice("kind", kind, ("levels", "coverage"))
+    ax = _new_axes() if ax is None else ax
+    named = {"": curves} if isinstance(curves, AnswerCurve) else curves
+    for name, curve in named.items():
+        if kind == "coverage":
+            ax.plot(curve.coverage, curve.risk, label=f"{name} ({curve.aurc:.3f})".strip())
+            continue
+        for level, reached in enumerate(curve.reached.T, start=1):
+            ax.plot(curve.risk, reached, label=f"{name} level {level}".strip())
+    ax.set(ylim=(0, None))
+    if kind == "coverage":
+        ax.set(xlabel="Coverage", ylabel="Share of wrong answers", xlim=(0, 1))
+        ax.legend(fontsize="small", title="Area under the curve")
+    else:
+        ax.set(xlabel="Share of wrong answers", ylabel="Rows with an answer", xlim=(0, None))
+        ax.legend(fontsize="small", title="Down to")
     return ax
 
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ramify._cached import cached_property
 from ramify.labels.encoding import PartialLabels, read_partial
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics import hierarchical, losses, protein, ranking, sets
+from ramify.metrics import answers, hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import (
     LabelChoice,
     Ranking,
@@ -239,6 +239,14 @@ def _hierarchical_figures(case: _Case) -> _Figures:
     yield "h_loss", case.of_sets(losses.h_loss)
     yield "hierarchical_hamming_loss", case.of_sets(losses.hierarchical_hamming_loss)
     yield "top_k_accuracy", case.of_scores(hierarchical.top_k_accuracy)
+    if answers.has_one_path(case.ranking.truth, case.hierarchy):
+        for measure in (
+            answers.hierarchical_risk,
+            answers.hierarchical_coverage,
+            answers.mean_depth,
+            answers.lca_distance,
+        ):
+            yield measure.__name__, case.of_sets(measure)
 
 
 def _level_figures(case: _Case) -> list[tuple[str, str, float]]:

@@ -17,6 +17,8 @@ from ramify.inspection.page.performance import TITLES
 from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.selective import SelectiveClassifier
+from ramify.metrics import Report
+from ramify.metrics.reports import aligned
 from ramify.model_selection import ModelChoice
 
 _N_IMPORTANT = 10
@@ -241,6 +243,25 @@ def _print_importances(console: Any, importances: list[tuple[str, float]]) -> No
         console.print(f"  {name:<{width}}  {share:5.1%}  {bar}", highlight=False, markup=False)
 
 
+def _answer_lines(answers: Report) -> Iterator[str]:
+    """Yield how many rows get an answer down to each level, for some shares of errors."""
+    levels = [name for name in answers.columns if name.startswith("level ")]
+    promised = "promise" in answers.columns
+    yield (
+        "Rows with an answer down to each level, by the promise of the model"
+        if promised
+        else "Rows with an answer down to each level, if answers end before improbable labels"
+    )
+    first = ["promise", "wrong"] if promised else ["errors"]
+    rows = [
+        [*(f"{row[name]:.2%}" for name in first), *(f"{row[name]:.0%}" for name in levels)]
+        for row in answers.rows()
+    ]
+    yield from aligned([[*first, *levels], *rows])
+    if not promised:
+        yield "For a promise about other rows, train a model with --max-error"
+
+
 def evaluation_facts(
     summary: EvaluationSummary, files: list[Path], *, of_training: bool
 ) -> dict[str, Any]:
@@ -254,6 +275,8 @@ def evaluation_facts(
         "of_training": of_training,
         "threshold": summary.threshold,
         "measures": figures,
+        "answers": None if summary.answers is None else list(summary.answers.rows()),
+        "notes": list(summary.notes),
         "files": [str(file) for file in files],
     }
 
@@ -270,6 +293,12 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
     console.print(f"[bold]label sets[/bold]: {chosen}", highlight=False)
     console.print()
     console.print(str(summary.figures), highlight=False, markup=False)
+    if summary.answers is not None:
+        console.print()
+        for line in _answer_lines(summary.answers):
+            console.print(line, highlight=False, markup=False)
+    for note in summary.notes:
+        console.print(f"\nNote: {note}", highlight=False, markup=False)
     if files:
         written = ", ".join(str(file) for file in files)
         console.print(f"\nFiles written: {written}", highlight=False, soft_wrap=True, markup=False)

@@ -22,7 +22,17 @@ from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text
 from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics import Evaluation, PrecisionRecallDisplay, evaluate, per_label_report
+from ramify.meta.selective import SelectiveClassifier
+from ramify.metrics import (
+    Evaluation,
+    PrecisionRecallDisplay,
+    Report,
+    answer_curve,
+    evaluate,
+    hierarchical_risk,
+    per_label_report,
+)
+from ramify.metrics.answers import has_one_path
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class EvaluationSummary:
     predicted: sparse.csr_array[np.int32]  # the predicted label sets
     threshold: float | None  # as in `evaluate_model`
     figures: Evaluation  # the values of all measures
+    answers: Report | None = None  # how specific answers are, if rows have one path each
+    notes: tuple[str, ...] = ()  # about the promise of the model
 
 
 def evaluate_model(
@@ -48,8 +60,34 @@ def evaluate_model(
         data = replace(data, X=X, feature_names=names, categories=nominal)
     scores = model.predict_proba(X)
     predicted = label_sets(model, X, threshold, decide)
-    figures = evaluate(truth, scores, model.hierarchy_, y_pred=predicted)
-    return EvaluationSummary(data, scores, predicted, threshold, figures)
+    hierarchy = model.hierarchy_
+    figures = evaluate(truth, scores, hierarchy, y_pred=predicted)
+    notes: tuple[str, ...] = ()
+    if isinstance(model, SelectiveClassifier):
+        shift = model.check_shift(X)
+        notes = (str(shift),) if shift.is_likely else ()
+    answers = None
+    if has_one_path(truth, hierarchy):
+        if isinstance(model, SelectiveClassifier) and model.errors_ == "wrong":
+            answers = _promised_answers(model, X, truth)
+        else:
+            answers = answer_curve(truth, scores, hierarchy).at_errors(SHARES)
+    return EvaluationSummary(data, scores, predicted, threshold, figures, answers, notes)
+
+
+SHARES = (0.01, 0.05, 0.1)
+"""Shares of errors for which answers are described."""
+
+
+def _promised_answers(model: SelectiveClassifier, X: Any, truth: Any) -> Report:
+    """Return how often the answers of several promises are wrong, and how specific they are."""
+    shares = sorted({*SHARES, model.max_error})
+    answers = (label_sets(model.with_max_error(share), X) for share in shares)
+    wrong = [hierarchical_risk(truth, each, hierarchy=model.hierarchy_) for each in answers]
+    depths = model.answer_depths(X, shares)
+    columns: dict[str, list[Any]] = {"promise": list(shares), "wrong": wrong}
+    levels = enumerate(depths.T, start=1)
+    return Report(columns | {f"level {level}": share.tolist() for level, share in levels})
 
 
 def count_rows(data: Table) -> tuple[int, NDArray[np.int64]]:

@@ -103,7 +103,7 @@ def predict(
         write_predictions,
     )
     from ramify.apps.predicting import (
-        UnseenCategories,
+        UnfamiliarRows,
         features_for,
         keep_promise,
         label_cells,
@@ -141,9 +141,9 @@ def predict(
     _say_notes([note for note in table.notes if note not in known])
     if out is None:
         X = features_for(fitted, table)
-        unseen = UnseenCategories(fitted)
-        unseen.count(X)
-        _say_notes(unseen.notes())
+        unfamiliar = UnfamiliarRows(fitted)
+        unfamiliar.count(X)
+        _say_notes(unfamiliar.notes())
         sets = label_sets(fitted, X, threshold, decide)
         if as_json:
             print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])

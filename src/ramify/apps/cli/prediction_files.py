@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from ramify._messages import import_extra
 from ramify._validation import check_number
 from ramify.apps.predicting import (
-    UnseenCategories,
+    UnfamiliarRows,
     features_for,
     kinds_of_columns,
     label_cells,
@@ -152,14 +152,14 @@ def _write_blocks(
 ) -> Written:
     """Predict and write blocks of rows."""
     counts = [0, 0, 0]
-    unseen = UnseenCategories(model)
+    unfamiliar = UnfamiliarRows(model)
     width = model.hierarchy_.n_labels if answer.top is None else answer.top
     step = max(1, _CELLS_AT_A_TIME // width)
 
     def frames() -> Iterator[Any]:
         pandas = import_extra("pandas", "tables")
         for X in (part for block in blocks for part in _parts(block, step)):
-            unseen.count(X)
+            unfamiliar.count(X)
             frame = pandas.DataFrame(answer.columns(model, X))
             frame["row"] += counts[0]
             if answer.names[0] in frame.columns:
@@ -181,7 +181,7 @@ def _write_blocks(
         with writing_text(path) as file:
             for number, frame in enumerate(frames()):
                 frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
-    return Written(counts[0], counts[1], counts[2], unseen.notes())
+    return Written(counts[0], counts[1], counts[2], unfamiliar.notes())
 
 
 def stream_predictions(
