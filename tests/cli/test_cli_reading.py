@@ -380,6 +380,28 @@ def test_labels_that_differ_in_writing_are_named(tmp_path: Path) -> None:
     assert "1 group(s) of labels differ only in case, blanks or punctuation: 'Frying Pan'" in shown
 
 
+def test_labels_below_the_ends_of_paths_may_be_unknown(tmp_path: Path) -> None:
+    paths = ["bird,owls", "bird,hawks", "bird,", "mammal,cats", ","]
+    lines = [f"{k % 5},{k % 7},{paths[k % 5]}" for k in range(60)]
+    path = write(tmp_path / "pets.csv", "size,age,class,order", *lines)
+    out = tmp_path / "m.ramify"
+    levels = ("-t", "class", "-t", "order")
+    told = words("train", path, "-o", out, *levels, "--folds", 2, "--ends", "unknown_below")
+    assert "some labels of 24 of 60 rows are not known" in told
+    model = load(out)
+    orders = model.hierarchy_.indices(["bird/owls", "bird/hawks"])
+    bird = model.predict_proba(pd.DataFrame({"size": [2.0], "age": [2.0]}))[0]
+    assert bird[orders].sum() > 0.5  # rows that end at bird do not lack these labels
+    facts = json.loads(run("evaluate", out, path, "-o", tmp_path / "e", "--json").stdout)
+    figures = {(row["measure"], row["labels"]): row["value"] for row in facts["measures"]}
+    assert figures["pooled_auprc", "all"] == pytest.approx(1.0)  # of the labels that are known
+    assert words("evaluate", out, path, "--ignore-unknown")
+    refused = words("explore", out, path, "-o", tmp_path / "p.html", code=2)
+    assert "must not have unknown labels" in refused
+    for wrong in (("--ends", "open"), ("--ends", "unknown_below", "--model", "auto")):
+        assert "--ends" in words("train", path, "-o", out, *levels, *wrong, code=2)
+
+
 @pytest.mark.parametrize(
     ("gaps", "labels", "told"),
     [

@@ -394,6 +394,31 @@ class PartialLabels:
         self.unknown = close_unknown(self.hierarchy, self.Y, marked, below=True)
 
     @classmethod
+    def of(
+        cls,
+        Y: sparse.csr_array[np.int32],
+        hierarchy: Hierarchy,
+        unknown: UnknownLabels | None,
+    ) -> PartialLabels:
+        """Return labels from a label matrix with ancestors and the labels that are unknown.
+
+        Parameters
+        ----------
+        Y : csr_array of shape (n, n_labels)
+            Label matrix with ancestors.
+        hierarchy : Hierarchy
+            The labels of its columns.
+        unknown : UnknownLabels or None
+            The labels that are unknown, which are 0 in Y.
+
+        Returns
+        -------
+        PartialLabels
+            The same labels.
+        """
+        return cls._of(EncodedLabels(Y, hierarchy, read_labels(Y, hierarchy).format, unknown))
+
+    @classmethod
     def _of(cls, encoded: EncodedLabels) -> PartialLabels:
         found = cls.__new__(cls)
         found.Y, found.hierarchy, found.format, found.unknown = encoded

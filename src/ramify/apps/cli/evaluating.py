@@ -15,12 +15,13 @@ from scipy import sparse
 
 from ramify._validation import Label
 from ramify.apps.cli.running import say
-from ramify.apps.cli.training import labels_of
+from ramify.apps.cli.training import known_labels, labels_of
 from ramify.apps.predicting import features_for, label_sets, read_for
 from ramify.apps.reading.settings import DataOptions
 from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text
 from ramify.io.tables.table import Table
+from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.selective import SelectiveClassifier
 from ramify.metrics import (
@@ -52,7 +53,7 @@ def evaluate_model(
     model: Any, data: Table, *, threshold: float | None = None, decide: str | None = None
 ) -> EvaluationSummary:
     """Evaluate a model on labelled rows, with the label sets that ``ramify predict`` writes."""
-    truth = labels_of(data)
+    truth = known_labels(data)
     X = features_for(model, data)
     if hasattr(X, "columns"):
         names = tuple(X.columns)
@@ -109,7 +110,10 @@ def keep_known_labels(data: Table, hierarchy: Hierarchy) -> tuple[Table, list[La
         shape=(part.shape[0], hierarchy.n_labels),
     )
     unknown = [label for label in own if label not in known]
-    return replace(data, y=hierarchy.close(moved), hierarchy=hierarchy), unknown
+    y = hierarchy.close(moved)
+    ends = "known" if data.unknown is None else "unknown_below"
+    open_ = PartialLabels(y, hierarchy, ends=ends).unknown
+    return replace(data, y=y, hierarchy=hierarchy, unknown=open_), unknown
 
 
 def read_known_labels(
@@ -142,7 +146,7 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
         json.dump(figures, file, indent=1)
     labels = folder / "labels.csv"
     report = per_label_report(
-        summary.data.y, summary.scores, model.hierarchy_, y_pred=summary.predicted
+        known_labels(summary.data), summary.scores, model.hierarchy_, y_pred=summary.predicted
     )
     with writing_text(labels) as file:
         writer = csv.writer(file)
@@ -154,7 +158,10 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
 def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
     def draw(figure: Any) -> None:
         PrecisionRecallDisplay.from_predictions(
-            summary.data.y, summary.scores, hierarchy=model.hierarchy_, ax=figure.add_subplot()
+            known_labels(summary.data),
+            summary.scores,
+            hierarchy=model.hierarchy_,
+            ax=figure.add_subplot(),
         )
 
     return write_figure(folder / "precision-recall.png", (6, 5), draw)

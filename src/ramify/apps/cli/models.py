@@ -303,6 +303,7 @@ def explore(
     from ramify.apps.cli.evaluating import read_known_labels
     from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.cli.prediction_files import row_names
+    from ramify.apps.cli.training import known_labels
     from ramify.apps.predicting import (
         features_for,
         load_classifier,
@@ -330,7 +331,8 @@ def explore(
         # A data frame defines its categories; an array does not.
         categories = None if hasattr(X, "columns") else table.categories
         names = row_names(fitted, data, settings.unlabelled(files.limits()), table)
-        rows = PageRows(X, table.y, names, _MOST_ROWS, data.name)
+        y = None if table.y is None else known_labels(table)
+        rows = PageRows(X, y, names, _MOST_ROWS, data.name)
     write_page(
         shown.model,
         summarise_labels(shown.model, None, categories),

@@ -122,7 +122,7 @@ def carry(
     check_output(out, model, new, mapping, rows)
     check_exists(model, new, mapping, rows)
     from ramify.apps.cli.evaluating import read_known_labels
-    from ramify.apps.cli.training import labels_of
+    from ramify.apps.cli.training import known_labels
     from ramify.apps.predicting import (
         features_for,
         load_classifier,
@@ -141,7 +141,7 @@ def carry(
     if rows is not None:
         options = labels.settings(files).over(remembered).labelled(files.limits())
         table = read_known_labels(carried, rows, options, ignore_unknown=False)
-        X, y = features_for(fitted, table), labels_of(table)
+        X, y = features_for(fitted, table), known_labels(table)
         carried = fitted.with_hierarchy(after, lines, X=X, y=y, relearn=relearn)
     looked = remembered_table(model)
     kept = {"table": looked.to_dict()} if looked is not None else {}

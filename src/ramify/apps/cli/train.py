@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ramify._validation import check_choice
 from ramify.apps.cli.options import (
     AnnotationOptions,
     AsJson,
@@ -27,6 +28,7 @@ from ramify.apps.named_estimators import (
     make_model,
 )
 from ramify.io.errors import check_exists
+from ramify.labels.unknown import ENDS
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import DataOptions
@@ -79,6 +81,13 @@ def train(
     labels: LabelOptions,
     files: FileOptions,
     columns: TrainingColumns,
+    ends: Annotated[
+        str,
+        typer.Option(
+            help="What is known below the most specific labels of a row: known (it has none of "
+            "their children) or unknown_below (nothing; without labels, nothing at all)."
+        ),
+    ] = "known",
     annotations: AnnotationOptions,
     min_count: Annotated[
         int, typer.Option(min=1, help="Least number of rows of a label of --annotations.")
@@ -118,6 +127,7 @@ def train(
             f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
             "e.g. the one that auto chose."
         )
+    _check_ends(ends, model, max_error, annotations)
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model is not None and model != "auto":
         check_model(model, parameters or ())
@@ -130,7 +140,9 @@ def train(
     from ramify.saving.model import save_with_settings
 
     settings = columns.settings(labels.settings(files))
-    settings = replace(settings, id_column=annotations.id_column)
+    settings = replace(
+        settings, id_column=annotations.id_column, ends=None if ends == "known" else ends
+    )
     table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
     looked = summary_of(data, table, columns.keep or ())
@@ -163,6 +175,21 @@ def train(
         print_json(training_facts(summary, out, left_out))
     else:
         print_training(open_console(), summary, out, left_out)
+
+
+def _check_ends(
+    ends: str, model: str | None, max_error: float | None, annotations: AnnotationOptions
+) -> None:
+    """Refuse what cannot learn from labels that are not known."""
+    check_choice("--ends", ends, ENDS)
+    others = {
+        "--model auto": model == "auto",
+        "--max-error": max_error is not None,
+        "--annotations": annotations.annotations is not None,
+    }
+    for other, given in others.items():
+        if given and ends != "known":
+            raise ValueError(f"--ends {ends} cannot be combined with {other}. Omit one.")
 
 
 def _read(

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from ramify.apps.predicting import label_sets
 from ramify.decision.best_sets import Answers
 from ramify.inspection.page.performance import MEASURES, LabelCounts, Performance, measure
 from ramify.io.tables.table import Table
+from ramify.labels.encoding import PartialLabels
+from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import known_shares
 from ramify.meta.selective import SelectiveClassifier
 from ramify.meta.thresholds import make_splits
 from ramify.model_selection import ModelChoice, choose_model
@@ -27,6 +30,7 @@ __all__ = [
     "MEASURES",
     "TrainingSummary",
     "cross_validate",
+    "known_labels",
     "labels_of",
     "repeats_note",
     "train",
@@ -88,7 +92,7 @@ def train(
     if folds >= 2:
         scores, baseline, counts = cross_validate(data, model, folds, seed, progress=progress)
     started = time.perf_counter()
-    model.fit(data.X, data.y, **_weights(data), **_groups(data, model))
+    model.fit(data.X, known_labels(data), **_weights(data), **_groups(data, model))
     seconds = time.perf_counter() - started
     found = _importances(data, model)
     return TrainingSummary(data, model, scores, baseline, found, seconds, counts=counts)
@@ -148,30 +152,52 @@ def labels_of(data: Table) -> Any:
     return data.y
 
 
+def known_labels(data: Table) -> Any:
+    """Return the labels of a table: PartialLabels if some are not known."""
+    Y = labels_of(data)
+    if data.unknown is None:
+        return Y
+    return PartialLabels.of(Y, cast("Hierarchy", data.hierarchy), data.unknown)
+
+
 def cross_validate(
     data: Table, model: Any, folds: int, seed: int, *, progress: bool = False
 ) -> tuple[dict[str, list[float]], dict[str, float], LabelCounts]:
     """Compute the cross-validated scores of a model, with the label sets that it predicts."""
-    Y = labels_of(data)
+    Y, y = labels_of(data), known_labels(data)
     splits = make_splits(folds, data.X, Y, Y.shape[0], seed, groups=data.groups)
     found: list[dict[str, float]] = []
     plain: list[dict[str, float]] = []
     counts = []
     for fit_rows, test_rows in track(splits, folds, "Cross-validating", shown=progress):
         part = clone(model).fit(
-            _safe_indexing(data.X, fit_rows), Y[fit_rows], **_weights(data, fit_rows)
+            _safe_indexing(data.X, fit_rows), y[fit_rows], **_weights(data, fit_rows)
         )
-        truth, X = Y[test_rows], _safe_indexing(data.X, test_rows)
+        truth, X = y[test_rows], _safe_indexing(data.X, test_rows)
         chosen = label_sets(part, X)
-        counts.append(LabelCounts.of(truth, chosen))
+        counts.append(LabelCounts.of(Y[test_rows], _known_only(chosen, truth)))
         found.append(measure(truth, part.predict_proba(X), chosen, data.hierarchy))
-        shares = np.tile(np.asarray(Y[fit_rows].mean(axis=0)).ravel(), (len(test_rows), 1))
+        shares = np.tile(_label_shares(Y[fit_rows], y[fit_rows]), (len(test_rows), 1))
         like = Answers.like(Y[fit_rows], part.hierarchy_, np.ones(len(fit_rows)), is_path=False)
         likely = like.decide(shares, part.hierarchy_, is_path=False)
         plain.append(measure(truth, shares, likely, data.hierarchy))
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
     baseline = {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
     return scores, baseline, reduce(add, counts)
+
+
+def _known_only(chosen: Any, truth: Any) -> Any:
+    """Return predicted labels without those of which nobody knows whether they are right."""
+    if not isinstance(truth, PartialLabels) or truth.unknown is None:
+        return chosen
+    return chosen - chosen.multiply(truth.unknown.as_rows())
+
+
+def _label_shares(Y: Any, y: Any) -> NDArray[np.float64]:
+    """Return the share of each label among rows."""
+    if isinstance(y, PartialLabels) and y.unknown is not None:
+        return known_shares(y.hierarchy, Y, y.unknown, np.ones(len(y)))
+    return np.asarray(Y.mean(axis=0), dtype=np.float64).ravel()
 
 
 def _mean_defined(values: list[float]) -> float:

@@ -20,6 +20,7 @@ from ramify.io.tables.reading import Manner, read
 from ramify.io.tables.roles import left_out_columns, selected, with_roles
 from ramify.io.tables.table import Table
 from ramify.io.vectors import with_vectors
+from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.texts import look_like_paths
 
@@ -50,6 +51,12 @@ def read_data(
             path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
         )  # fmt: skip
         return with_vectors(table, options.vectors, options.limits or ReadLimits())
+    if options.ends != "known":
+        others = replace(options, ends="known")
+        table = read_data(
+            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
+        )  # fmt: skip
+        return _with_ends(table, options.ends)
     check_exists(path)
     if kinds is not None:  # other columns may be anything
         nested = (name for name in nested_columns(path) if name not in vectors)
@@ -84,6 +91,16 @@ def read_data(
         notes = _separator_notes(table, options, is_hierarchical)
         table = replace(table, notes=(*table.notes, *notes))
     return table
+
+
+def _with_ends(table: Table, ends: str) -> Table:
+    """Return a table with the labels that are not known below the ends of paths."""
+    if table.y is None:
+        return table
+    unknown = PartialLabels(table.y, table.hierarchy, ends=ends).unknown
+    n_rows = 0 if unknown is None else int((unknown.n_unknown > 0).sum())
+    note = f"some labels of {n_rows} of {table.y.shape[0]} rows are not known: {ends}"
+    return replace(table, unknown=unknown, notes=(*table.notes, note))
 
 
 def _separator_notes(table: Table, options: DataOptions, is_hierarchical: bool) -> list[str]:

@@ -27,6 +27,7 @@ class DataOptions:
     separator: str | None = None  # separator of the names of a path; None: found, "/" in ARFF
     label_separator: str | None = None  # separator of the labels of a row; None: found
     gaps: str = "skip"  # what to do with an empty level above others
+    ends: str = "known"  # what is known below the ends of paths, as in `PartialLabels`
     sample_weight: str | None = None  # the column of sample weights
     form: TextForm = field(default_factory=TextForm)  # options for text files
     limits: ReadLimits | None = None  # limits on the size of files
@@ -73,6 +74,7 @@ class ReadingSettings:
     separator: str | None = None  # as in `read_table`
     label_separator: str | None = None
     gaps: str | None = None
+    ends: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
     thousands: str | None = None

@@ -88,6 +88,8 @@ def load_data(data: DataSpec) -> StudyData:
 def _read_file(data: DataSpec) -> StudyData:
     hierarchy = None if data.hierarchy is None else Path(data.hierarchy)
     table, _ = split_identifiers(read_data(Path(str(data.file)), hierarchy, data.options()))
+    if table.unknown is not None:
+        raise ValueError(f"ends must be 'known' in a study: it requires all labels of {data.file}")
     if table.y is None or table.hierarchy is None:
         raise ValueError(f"{data.file} has no labels. Set target to the name of the label column.")
     nominal = None

@@ -17,6 +17,7 @@ from ramify.io.formats import format_of, usual_delimiter
 from ramify.io.tables.csv_files import MISSING_WORDS
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 
 
 def write_table(
@@ -183,6 +184,8 @@ class Table:
         Columns that could not be read for certain, if the reader was told to go on.
     left_out : dict of str to str
         Columns that are not features, such as identifiers, and why.
+    unknown : UnknownLabels or None
+        The labels that rows may have although `y` is 0, if the program that reads was told so.
     """
 
     X: Any
@@ -201,6 +204,7 @@ class Table:
     units: dict[str, str] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
+    unknown: UnknownLabels | None = None
 
     def __repr__(self) -> str:
         n_nominal = len(self.categories)
