@@ -202,8 +202,12 @@ def test_stratified_folds_count_what_is_known() -> None:
 
 def test_what_requires_all_labels_says_so() -> None:
     y, predicted, scores = partial_problem(TREE, 3, 0.4)
-    with pytest.raises(ValueError, match="CLUS has no measures"):
+    with pytest.raises(ValueError, match="this measure compares whole paths or rows"):
         metrics.clus_multilabel_measures(y, scores, hierarchy=TREE)
+    with pytest.raises(ValueError, match="this measure compares whole paths or rows"):
+        metrics.hierarchical_risk(y, predicted, hierarchy=TREE)
+    with pytest.raises(ValueError, match="this measure compares whole paths or rows"):
+        metrics.answer_curve(y, TREE.close(predicted).toarray(), TREE)
     with pytest.raises(ValueError, match="y_pred"):
         metrics.hamming_loss(predicted, y, hierarchy=TREE)
     with pytest.raises(ValueError, match="unknown labels"):

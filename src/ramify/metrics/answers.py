@@ -18,7 +18,7 @@ from ramify.data.rows import as_label_rows
 from ramify.decision.guarantees import climb
 from ramify.decision.paths import find_ends, read_candidates
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics.inputs import LabelSets, Truth, read_ranking, read_sets
+from ramify.metrics.inputs import LabelSets, Truth, read_ranking, read_sets, unknown_truth_error
 from ramify.metrics.reports import Report
 
 
@@ -240,7 +240,10 @@ def has_one_path(Y: Truth, hierarchy: Hierarchy) -> bool:
 def _closed_sets(
     y_true: Any, y_pred: Any, hierarchy: Hierarchy | None, sample_weight: ArrayLike | None
 ) -> LabelSets:
-    return read_sets(y_true, y_pred, hierarchy, "all", sample_weight, closed=True)
+    sets = read_sets(y_true, y_pred, hierarchy, "all", sample_weight, closed=True)
+    if (sets.n_known < sets.truth.shape[1]).any():
+        raise unknown_truth_error()
+    return sets
 
 
 def _is_wrong(sets: LabelSets) -> NDArray[np.float64]:
@@ -383,6 +386,8 @@ def answer_curve(
     0.0351
     """
     ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
+    if ranking.unknown is not None:
+        raise unknown_truth_error()
     scores = ranking.scores.toarray() if sparse.issparse(ranking.scores) else ranking.scores
     ends = find_ends(ranking.truth, hierarchy) if candidates is None else candidates
     may_end = read_candidates(np.asarray(ends, dtype=bool), hierarchy)

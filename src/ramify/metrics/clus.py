@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from ramify.data.rows import dense
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics.inputs import LabelChoice, LabelSets, Ranking, read_ranking, read_sets
+from ramify.metrics.inputs import (
+    LabelChoice,
+    LabelSets,
+    Ranking,
+    read_ranking,
+    read_sets,
+    unknown_truth_error,
+)
 from ramify.metrics.ranking import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
 from ramify.metrics.sets import (
     example_f1,
@@ -73,10 +80,7 @@ def clus_multilabel_measures(
     # Its ranking measures sort the scores of all labels.
     ranking = read_ranking(y_true, dense(y_score), hierarchy, labels, None)
     if ranking.unknown is not None:
-        raise ValueError(
-            "y_true must not have unknown labels, got some: CLUS has no measures of them. Use "
-            "ramify.metrics.evaluate."
-        )
+        raise unknown_truth_error()
     truth = ranking.truth[:, ranking.labels]
     scores = np.asarray(ranking.scores)[:, ranking.labels]
     sets = read_sets(truth, scores >= threshold, None, "all", None)

@@ -239,7 +239,7 @@ def _hierarchical_figures(case: _Case) -> _Figures:
     yield "h_loss", case.of_sets(losses.h_loss)
     yield "hierarchical_hamming_loss", case.of_sets(losses.hierarchical_hamming_loss)
     yield "top_k_accuracy", case.of_scores(hierarchical.top_k_accuracy)
-    if answers.has_one_path(case.ranking.truth, case.hierarchy):
+    if case.partial is None and answers.has_one_path(case.ranking.truth, case.hierarchy):
         for measure in (
             answers.hierarchical_risk,
             answers.hierarchical_coverage,

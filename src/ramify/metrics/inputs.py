@@ -179,6 +179,14 @@ class LabelMatrices:
         return weights, n_known
 
 
+def unknown_truth_error() -> ValueError:
+    """Build the error of a measure of whole rows for labels that are not known."""
+    return ValueError(
+        "y_true must not have unknown labels, got some: this measure compares whole paths or "
+        "rows. Drop these rows, or use the measures of ramify.metrics.evaluate."
+    )
+
+
 def without_cells(Y: Any, cells: Truth | None) -> Any:
     """Return a matrix with 0 where another one is not 0."""
     if cells is None:

@@ -68,7 +68,7 @@ def evaluate_model(
         shift = model.check_shift(X)
         notes = (str(shift),) if shift.is_likely else ()
     answers = None
-    if has_one_path(truth, hierarchy):
+    if data.unknown is None and has_one_path(truth, hierarchy):
         if isinstance(model, SelectiveClassifier) and model.errors_ == "wrong":
             answers = _promised_answers(model, X, truth)
         else:
