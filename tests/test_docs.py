@@ -25,7 +25,7 @@ TEXTS = {
     "classes_": 3,
     "coherence": 5,
     "cv": 4,
-    "estimator": 11,
+    "estimator": 12,
     "estimator_": 4,
     "estimators_": 8,
     "feature_importances_": 4,

@@ -21,7 +21,17 @@ from ramify._base.relearning import Relearning
 from ramify._base.tree_models import TreeModel
 from ramify._messages import shorten
 from ramify._parallel import count_threads, in_parallel
-from ramify._schema import Anything, IfPresent, MapOf, Part, Schema
+from ramify._schema import (
+    AnyOf,
+    Anything,
+    Estimator,
+    IfPresent,
+    ListOf,
+    MapOf,
+    Maybe,
+    Part,
+    Schema,
+)
 from ramify.data.features import given_features, read_features
 from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
@@ -29,7 +39,7 @@ from ramify.local.learning import Learner, LocalModel, LocalModels, Queries, lea
 from ramify.local.linear import LinearColumns
 from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.problems import ROOT, LabelRows, LocalProblem, position_of
-from ramify.local.trees import make_learner, name_linear, name_tree
+from ramify.local.trees import LevelLearner, make_learner, name_linear, name_tree
 from ramify.local.walking import StepsDown, predict_paths
 from ramify.trees.forests import PCTForestClassifier
 from ramify.trees.tree_data import LabelTargets, TreeData
@@ -105,11 +115,7 @@ class LocalClassifier(HierarchicalClassifier):
         return self
 
     def _text_form(self) -> str:
-        estimator = self._local_estimator()
-        if isinstance(estimator, HierarchicalClassifier):
-            form = estimator._text_form()
-            return "weights" if form == "passed" else form  # local models get variables
-        return "passed" if reads_texts(estimator) else "weights"
+        return _text_form_of(self._local_estimator())
 
     def _given(self, given: Any, X: Any) -> Any:
         """Return X for local models of other libraries, which may not read texts and vectors."""
@@ -124,6 +130,10 @@ class LocalClassifier(HierarchicalClassifier):
     @abstractmethod
     def _local_estimator(self, data: TreeData | None = None) -> Any:
         """Return the estimator whose clones are the local models; before `fit`, of the data."""
+
+    def _estimator_of(self, model: LocalModel) -> Any:
+        """Return the estimator that a model is a clone of."""
+        return self._local_estimator()
 
     @abstractmethod
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -148,10 +158,10 @@ class LocalClassifier(HierarchicalClassifier):
         learnt = [labels[c] for c in model.learnt]
         fitted: Any
         if model.tree is not None:
-            fitted = name_tree(self._local_estimator(), model.tree, learnt)
+            fitted = name_tree(self._estimator_of(model), model.tree, learnt)
         elif model.linear is not None:
             columns = self.columns_
-            fitted = name_linear(self._local_estimator(), model.linear, columns, learnt)
+            fitted = name_linear(self._estimator_of(model), model.linear, columns, learnt)
         else:
             return model.estimator
         fitted.schema_, fitted.n_features_in_ = self.schema_, self.n_features_in_
@@ -207,7 +217,8 @@ class LocalClassifier(HierarchicalClassifier):
         return np.concatenate(answers)
 
     def _queries(self, X: Any, given: Any) -> Queries:
-        clus = bool(getattr(getattr(self, "estimator", None), "clus_compat", False))
+        estimators = as_list(getattr(self, "estimator", None))
+        clus = any(getattr(one, "clus_compat", False) for one in estimators)
         columns = getattr(self, "columns_", None)
         return Queries(X, given, self._targets(), clus=clus, columns=columns)
 
@@ -243,11 +254,19 @@ class LocalArchitecture(LocalClassifier):
     _joint: ClassVar[bool] = False
     """Whether one local model may have to predict several labels at once."""
 
+    _by_level: ClassVar[bool] = False
+    """Whether `estimator` may be a list of one for each level."""
+
+    _saved_parameters: ClassVar[Schema] = {
+        "estimator": Maybe(AnyOf(Estimator(), ListOf(Maybe(Estimator()))))
+    }
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            copy_input_tags(tags, self.estimator)
-            tags.classifier_tags.multi_label = not self._joint or takes_labels(self.estimator)
+        given = [one for one in as_list(self.estimator) if hasattr(one, "__sklearn_tags__")]
+        if given:
+            copy_input_tags(tags, *given)
+            tags.classifier_tags.multi_label = not self._joint or all(map(takes_labels, given))
         return tags
 
     def _why_not_unknown(self) -> str | None:
@@ -259,7 +278,16 @@ class LocalArchitecture(LocalClassifier):
 
     def _make_learner(self, data: TreeData) -> Learner:
         """Return the learner of the problems."""
-        return make_learner(self._local_estimator(data), data, self._targets())
+        estimator = self._local_estimator(data)
+        if self._by_level and isinstance(estimator, list):
+            forms = self._text_forms()
+            if self.schema_.texts and "passed" in forms and len(forms) > 1:
+                raise ValueError(
+                    "estimator must be a list of classifiers that all read texts, or none, got "
+                    f"{self.estimator!r}. Leave vectorizers out, or begin each with one."
+                )
+            return LevelLearner(estimator, data, self._targets())
+        return make_learner(estimator, data, self._targets())
 
     def _learn_local(self, data: TreeData) -> None:
         unknown = cast("LabelTargets", data.targets).unknown
@@ -392,14 +420,30 @@ class LocalArchitecture(LocalClassifier):
         )
 
     def _local_estimator(self, data: TreeData | None = None) -> Any:
-        if self.estimator is not None:
-            return self.estimator
         is_linear = hasattr(self, "columns_") if data is None else sparse.issparse(data.X)
-        return self._default_estimator(is_linear=is_linear)
+        if self.estimator is None:
+            return self._default_estimator(is_linear=is_linear)
+        if not self._by_level or not isinstance(self.estimator, list):
+            return self.estimator
+        return [
+            self._default_estimator(is_linear=is_linear) if one is None else one
+            for one in self.estimator
+        ]
+
+    def _estimator_of(self, model: LocalModel) -> Any:
+        found = self._local_estimator()
+        if not isinstance(found, list):
+            return found
+        return found[int(self.hierarchy_.label_levels[list(model.labels)].min()) - 1]
 
     def _text_form(self) -> str:
         # Texts are sparse, and what is fitted to sparse rows by default is linear.
-        return "weights" if self.estimator is None else super()._text_form()
+        forms = self._text_forms()
+        return forms.pop() if len(forms) == 1 else "weights"
+
+    def _text_forms(self) -> set[str]:
+        given = as_list(self.estimator)
+        return {"weights" if one is None else _text_form_of(one) for one in given}
 
     def _default_estimator(self, *, is_linear: bool) -> Any:
         """Return what is fitted if `estimator` is None; `is_linear` for sparse X."""
@@ -433,6 +477,18 @@ class LocalEstimators(Mapping[Any, Any]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} local models: {shorten(self)}>"
+
+
+def as_list(estimator: Any) -> list[Any]:
+    """Return the estimators of a parameter that is one, None, or a list of one per level."""
+    return estimator if isinstance(estimator, list) else [estimator]
+
+
+def _text_form_of(estimator: Any) -> str:
+    if isinstance(estimator, HierarchicalClassifier):
+        form = estimator._text_form()
+        return "weights" if form == "passed" else form  # local models get variables
+    return "passed" if reads_texts(estimator) else "weights"
 
 
 def _predict_bundle(queries: Queries, models: list[LocalModel]) -> list[NDArray[np.float64]]:

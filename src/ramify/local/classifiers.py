@@ -44,7 +44,8 @@ class PerEdgeClassifier(LocalArchitecture):
         The classifier to fit for each edge: any scikit-learn compatible classifier or one of
         ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
         `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
-        as probabilities of 0 or 1.
+        as probabilities of 0 or 1. A list has one of these, or None, for each level of the
+        hierarchy, from the top.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -101,6 +102,8 @@ class PerEdgeClassifier(LocalArchitecture):
     array([[0.9, 0.7, 0.2, 0.1]])
     """
 
+    _by_level = True
+
     def __init__(
         self,
         estimator: Any = None,
@@ -144,7 +147,8 @@ class PerNodeClassifier(LocalArchitecture):
         The classifier to fit for each label: any scikit-learn compatible classifier or one of
         ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
         `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
-        as probabilities of 0 or 1.
+        as probabilities of 0 or 1. A list has one of these, or None, for each level of the
+        hierarchy, from the top.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -213,6 +217,8 @@ class PerNodeClassifier(LocalArchitecture):
     2
     """
 
+    _by_level = True
+
     def __init__(
         self,
         estimator: Any = None,
@@ -275,7 +281,8 @@ class PerParentClassifier(LocalArchitecture):
         The classifier to fit for each parent: any scikit-learn compatible classifier or one of
         ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
         `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
-        as probabilities of 0 or 1.
+        as probabilities of 0 or 1. A list has one of these, or None, for each level of the
+        hierarchy, from the top.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -322,6 +329,7 @@ class PerParentClassifier(LocalArchitecture):
     """
 
     _joint = True
+    _by_level = True
 
     def __init__(
         self,
@@ -371,7 +379,8 @@ class PerLevelClassifier(LocalArchitecture):
         The classifier to fit for each level: any scikit-learn compatible classifier or one of
         ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
         `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
-        as probabilities of 0 or 1.
+        as probabilities of 0 or 1. A list has one of these, or None, for each level of the
+        hierarchy, from the top.
     hierarchy : Hierarchy, optional
         The label hierarchy. If None, a tree is inferred from path labels; all other labels are
         treated as flat.
@@ -414,9 +423,17 @@ class PerLevelClassifier(LocalArchitecture):
     array(['animal/cat', 'plant'], dtype='<U10')
     >>> model.named_estimators_[1].classes_
     array(['animal/cat', 'animal/dog'], dtype='<U10')
+
+    Each level may have an estimator of its own:
+
+    >>> from ramify import LinearClassifier, PCTClassifier
+    >>> model = PerLevelClassifier([LinearClassifier(), PCTClassifier()]).fit(X, y)
+    >>> [type(one).__name__ for one in model.estimators_]
+    ['LinearClassifier', 'PCTClassifier']
     """
 
     _joint = True
+    _by_level = True
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from ramify._validation import check_classifier
 from ramify.labels.formats import IndicatorFormat
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import close_unknown
-from ramify.local.learning import Learner, ModelLearner, label_columns
+from ramify.local.learning import Learner, LocalModel, ModelLearner, label_columns
 from ramify.local.linear import LinearColumns, LinearModel
 from ramify.local.linear_classifier import LinearClassifier, LinearLearner
 from ramify.local.problems import LocalProblem
@@ -258,6 +258,49 @@ def make_learner(estimator: Any, data: TreeData, hierarchy: Hierarchy) -> Learne
         check_takes_weights(estimator)
     kind = own_learner(estimator) if is_ours else ForeignLearner
     return kind(estimator, data, hierarchy)
+
+
+class LevelLearner(Learner):
+    """Learns the problems of each level with an estimator of its own.
+
+    Parameters
+    ----------
+    estimators : list of estimators
+        One for each level of the hierarchy, from the top.
+    data, hierarchy
+        See `Learner`.
+    """
+
+    takes_unknown = True
+
+    def __init__(self, estimators: list[Any], data: TreeData, hierarchy: Hierarchy) -> None:
+        super().__init__(estimators, data, hierarchy)
+        if len(estimators) != hierarchy.depth:
+            raise ValueError(
+                f"estimator must be a classifier or a list of one per level, {hierarchy.depth}, "
+                f"got a list of {len(estimators)}. None in the list is the default."
+            )
+        if len({bool(getattr(one, "clus_compat", False)) for one in estimators}) > 1:
+            raise ValueError(
+                "estimator must be a list of classifiers with the same clus_compat, got "
+                f"{estimators!r}. Set it in all of them, or in none."
+            )
+        self._learners = [make_learner(one, data, hierarchy) for one in estimators]
+        kinds = {learner.prefer for learner in self._learners}
+        self.prefer = kinds.pop() if len(kinds) == 1 else None
+
+    def prepare(self) -> None:
+        """Prepare the learner of each level; linear ones learn from the same columns."""
+        for learner in self._learners:
+            learner.columns = self.columns
+            learner.prepare()
+            self.columns = learner.columns or self.columns
+
+    def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
+        """Learn one problem with the learner of the level of its labels."""
+        levels = self.hierarchy.label_levels[list(problem.labels)]
+        learner = self._learners[int(levels.min()) - 1]
+        return learner.learn(problem if learner.takes_unknown else problem.without_unknown(), seed)
 
 
 class ForeignLearner(ModelLearner):
