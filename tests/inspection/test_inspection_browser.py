@@ -7,7 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from ramify import PCTClassifier, RAkEL
+from ramify import (
+    PCTClassifier,
+    PCTForestClassifier,
+    RAkEL,
+    SelectiveClassifier,
+    make_hierarchical_classification,
+)
 from ramify.inspection import explore, summarise
 from tests.support.browser import browser, show  # noqa: F401  (fixtures)
 from tests.support.inspection_cases import animal_pages, animal_tree, animals, related_labels
@@ -226,3 +232,25 @@ def test_pages_of_label_sets_say_how_good_the_model_is(tmp_path, show):  # noqa:
     assert "It finds 100 % of the labels" in page.inner_text("#answer")
     names = page.locator("#answer tbody th").all_inner_texts()
     assert set(names) == {"level 1", "a", "b", "c"}
+
+
+def test_the_slider_says_how_specific_answers_are(tmp_path, show):  # noqa: F811
+    data = make_hierarchical_classification(
+        600, 5, n_labels=12, labels_per_row=1, noise=0.9, random_state=0
+    )
+    forest = PCTForestClassifier(data.hierarchy, n_estimators=5, random_state=0)
+    model = SelectiveClassifier(forest, random_state=0).fit(data.X[:400], data.y[:400])
+    page = show(explore(model, data.X[400:], data.y[400:], tmp_path / "p.html"))
+    assert "at most 5 % of the answers" in page.inner_text(".certainty label")
+    page.click("#tab-example")
+    page.fill("input[list]", "row 7")
+    page.keyboard.press("Tab")
+    decode = model.hierarchy_.decode
+    for key, share in (("End", 0.5), ("Home", 0.001)):
+        page.focus("#most-errors")
+        page.keyboard.press(key)
+        depths = model.answer_depths(data.X[400:], [share])[0]
+        assert page.inner_text(".certainty tbody td >> nth=0").startswith(f"{100 * depths[0]:.0f}")
+        (labels,) = decode(model.predict(data.X[407:408], max_error=share))
+        expected = labels[0] if labels else "none is sure enough"
+        assert page.inner_text("#row-answer strong") == expected

@@ -8,11 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ramify import PCTClassifier, PerEdgeClassifier, RAkEL
+from ramify import (
+    PCTClassifier,
+    PCTForestClassifier,
+    PerEdgeClassifier,
+    RAkEL,
+    SelectiveClassifier,
+    make_hierarchical_classification,
+)
 from ramify.inspection import explore
 from ramify.inspection.page.data import describe_answers
 from ramify.inspection.page.performance import measure_rows
-from ramify.metrics import pooled_auprc
+from ramify.metrics import answer_curve, pooled_auprc
 from tests.support.inspection_cases import (
     TREE,
     animal_forest,
@@ -163,3 +170,54 @@ def test_models_of_label_sets_are_measured_on_their_labels(tmp_path):
     (answer,) = data["answers"]
     assert answer["counts"]["rows"] == [10, 20, 20]
     assert answer["counts"]["right"] == [10, 20, 20]
+
+
+@pytest.fixture(scope="module")
+def careful():
+    data = make_hierarchical_classification(
+        600, 5, n_labels=12, labels_per_row=1, noise=0.9, random_state=0
+    )
+    y = np.array([labels[0] for labels in data.hierarchy.decode(data.y)])
+    forest = PCTForestClassifier(data.hierarchy, n_estimators=5, random_state=0)
+    model = SelectiveClassifier(forest, max_error=0.1, random_state=0).fit(data.X[:400], y[:400])
+    return model, data.X[400:], y[400:]
+
+
+def test_answers_of_all_promises_are_on_the_page(careful, tmp_path):
+    model, X, y = careful
+    page = data_of(explore(model, X, y, tmp_path / "p.html"))
+    found = page["certainty"]
+    assert found["promised"]
+    for share in (0.01, 0.05, 0.3):
+        k = found["shares"].index(share)
+        np.testing.assert_allclose(
+            found["reached"][k], model.answer_depths(X, [share])[0], atol=1e-4
+        )
+        answers = model.predict(X, max_error=share)
+        right = [
+            a in ("", t, *model.hierarchy_.ancestors(t)) for a, t in zip(answers, y, strict=True)
+        ]
+        assert found["wrong"][k] == pytest.approx(1 - np.mean(right), abs=1e-4)
+        for changes, answer in zip(found["rows"], answers, strict=True):
+            last = [label for first, label in changes if first <= k][-1]
+            assert answer == ("" if last < 0 else page["labels"][last])
+    unlabelled = data_of(explore(model, X, None, tmp_path / "p.html"))["certainty"]
+    assert unlabelled["reached"] == found["reached"]
+    assert unlabelled["wrong"] is None
+    of_calibration = data_of(explore(model, path=tmp_path / "p.html"))["certainty"]
+    assert of_calibration["about"] == "100 rows of the calibration"
+
+
+def test_without_a_promise_thresholds_are_those_of_the_rows(careful, tmp_path):
+    model, X, y = careful
+    found = data_of(explore(model.estimator_, X, y, tmp_path / "p.html"))["certainty"]
+    assert not found["promised"]
+    scores = model.estimator_.predict_proba(X)
+    table = answer_curve(y, scores, model.hierarchy_).at_errors([0.05, 0.2])
+    for share, row in zip((0.05, 0.2), table.rows(), strict=True):
+        k = found["shares"].index(share)
+        assert found["reached"][k][0] == pytest.approx(row["level 1"], abs=1e-4)
+        assert found["wrong"][k] <= row["errors"]
+    assert "certainty" not in data_of(explore(model.estimator_, X, None, tmp_path / "p.html"))
+    sets = data_of(explore(animal_tree(), animals().X, animals().y, tmp_path / "p.html"))
+    assert "certainty" not in sets  # rows have several labels

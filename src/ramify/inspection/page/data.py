@@ -16,6 +16,7 @@ from ramify._validation import check_same_length
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
+from ramify.inspection.page.certainty import describe_certainty
 from ramify.inspection.page.performance import COUNTS, TITLES, Performance, measure_rows
 from ramify.inspection.related_labels import relate_labels
 from ramify.inspection.rulesets.extraction import root_prior
@@ -247,8 +248,12 @@ def describe_rows(
         found["curves"] = _curves(Y, scores, summary.hierarchy)
     measured = model if whole is None else whole
     own = None if y is None else _measure(measured, X, y, summary, trained)
-    if own is not None and trained is not None and trained.is_of(own.n_rows, own.label_rows):
+    seen = own is not None and trained is not None and trained.is_of(own.n_rows, own.label_rows)
+    if seen:
         found["dataName"] += " of training, so that it is too good for others"
+    truth = None if y is None or seen else read_labels(y, measured.hierarchy_).Y
+    certainty = describe_certainty(measured, np.asarray(measured.predict_proba(X)), truth, shown)
+    found |= {"certainty": certainty} if certainty else {}
     return found | {"answers": describe_answers(own, trained, given.source)}
 
 

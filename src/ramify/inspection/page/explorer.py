@@ -9,13 +9,29 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ramify._validation import Label, check_number
+from ramify.inspection.page.certainty import describe_certainty
 from ramify.inspection.page.data import PageRows, describe_answers, describe_model, describe_rows
 from ramify.inspection.page.performance import Performance
 from ramify.inspection.summary import ModelSummary, summarise_labels
 from ramify.io.files import replacing
+from ramify.meta.selective import SelectiveClassifier
 
-_SCRIPTS = ("model", "dom", "outline", "tree", "panels", "related", "example", "answer", "main")
+_NO_ROWS = np.array([], dtype=np.intp)
+_SCRIPTS = (
+    "model",
+    "dom",
+    "outline",
+    "tree",
+    "panels",
+    "related",
+    "example",
+    "certainty",
+    "answer",
+    "main",
+)
 
 
 def explore(
@@ -34,18 +50,20 @@ def explore(
     """Write a self-contained HTML page to explore a model.
 
     The page begins with how good the model is on the rows, if their labels are given: measures
-    beside those of a baseline, level by level and branch by branch. Then it shows the decision
-    tree, which can be panned, zoomed, expanded and collapsed; the labels of each node with the
-    change from its parent; for each label, the leaves that predict it and its precision-recall
-    curve; the path of a row through the tree; and the feature importances. It can be used with the
-    keyboard and with a screen reader. The page loads no external resources. Boosted trees are
-    shown with the labels (label sets for the loss "softmax") whose margins they move, and BR-DT
-    with its graph of related labels.
+    beside those of a baseline, level by level and branch by branch. If each row has one path, a
+    slider sets how many answers may be wrong, and the page shows how specific answers are then, by
+    the promise of a `SelectiveClassifier` or else by thresholds chosen on the rows. Then it shows
+    the decision tree, which can be panned, zoomed, expanded and collapsed; the labels of each node
+    with the change from its parent; for each label, the leaves that predict it and its
+    precision-recall curve; the path of a row through the tree; and the feature importances. It can
+    be used with the keyboard and with a screen reader. The page loads no external resources.
+    Boosted trees are shown with the labels (label sets for the loss "softmax") whose margins they
+    move, and BR-DT with its graph of related labels.
 
     Parameters
     ----------
     model : PCTClassifier, ensemble, local architecture, or other set of trees
-        A fitted model; see `summarise`.
+        A fitted model; see `summarise`. A `SelectiveClassifier` around one is shown by its trees.
     X : array-like, sparse matrix or data frame, optional
         Rows to include in the page.
     y : array-like, optional
@@ -85,9 +103,12 @@ def explore(
     check_number("max_rows", max_rows, 1, whole=True)
     if X is None and y is not None:
         raise ValueError("y was passed without X. Pass both or neither.")
-    summary = summarise_labels(model, feature_names, categories)
+    shown = model.estimator_ if isinstance(model, SelectiveClassifier) else model
+    summary = summarise_labels(shown, feature_names, categories)
     rows = None if X is None else PageRows(X, y, names, max_rows)
-    return write_page(model, summary, Path(path), rows, title=title, max_trees=max_trees)
+    return write_page(
+        shown, summary, Path(path), rows, title=title, max_trees=max_trees, whole=model
+    )
 
 
 def write_page(
@@ -114,8 +135,10 @@ def write_page(
         data["start"] = summary.hierarchy.index(summary.hierarchy.find(label))
     if rows is not None:
         data |= describe_rows(model, summary, rows, trained, whole)
-    elif trained is not None:
-        data |= {"answers": describe_answers(None, trained)}
+    else:
+        data |= {} if trained is None else {"answers": describe_answers(None, trained)}
+        certainty = describe_certainty(model if whole is None else whole, None, None, _NO_ROWS)
+        data |= {"certainty": certainty} if certainty else {}
     text = _fill_template(title or f"Exploring a {summary.kind}", data)
     with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8")

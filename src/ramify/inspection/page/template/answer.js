@@ -10,13 +10,18 @@ class Answer {
     const [main, ...others] = app.model.answers || [];
     // The labels of the model; the trees of some models predict label sets instead.
     this.labels = app.model.answerLabels ? new Labels(app.model.answerLabels) : app.model;
-    element.hidden = !main;
-    if (!main) return;
+    this.certainty = app.model.certainty ? new Certainty(app, this.labels) : null;
+    const slider = this.certainty ? this.certainty.element : null;
+    element.hidden = !main && !slider;
+    if (!main) {
+      if (slider) element.append(h("div", { class: "answers" }, slider));
+      return;
+    }
     const more = others.map((other) => h("p", { class: "muted" }, `${other.about}: `, this.words(other)));
     element.append(h("details", { open: true },
       h("summary", {}, h("h2", { text: "How good is it?" }), " ", h("span", { text: this.headline(main) })),
       main.note ? h("p", { class: "muted", text: main.note }) : null,
-      h("div", { class: "answers" }, this.scores(main), ...(main.counts ? [this.levels(main.counts), this.branches(main.counts)] : [])),
+      h("div", { class: "answers" }, this.scores(main), ...(main.counts ? [this.levels(main.counts), this.branches(main.counts)] : []), slider),
       ...more));
   }
 

@@ -21,8 +21,9 @@ class ExamplePane {
     this.fields = h("div", { class: "values", role: "group", "aria-label": "Values of the row" });
     this.steps = h("ol", { class: "path" });
     this.result = h("h3", { role: "status" });
+    this.answer = h("p", { id: "row-answer", hidden: true });
     parts.push(h("h3", { text: "Values (editable; leave empty for missing)" }), this.fields,
-      h("h3", { text: "Path through the tree" }), this.steps, this.result, this.outline.element);
+      h("h3", { text: "Path through the tree" }), this.steps, this.answer, this.result, this.outline.element);
     this.element.append(...parts);
   }
 
@@ -68,10 +69,19 @@ class ExamplePane {
     const marks = truth ? "; ✓ marks true labels" : "";
     const what = model.hasMargins ? "Moves of margins by" : "Labels of";
     this.result.textContent = whole ? `Labels predicted by all ${model.nTrees} trees, and change from all rows${marks}` : `${what} ${where}, and change from all rows${marks}`;
+    this.showAnswer();
     this.outline.show(whole || prediction, tree.values(0), truth);
     if (refill) view.showWay(largest);
     view.draw();
     this.app.say(`The row reaches ${where}`);
+  }
+
+  /* Where the answer for a row ends, by the slider. */
+  showAnswer() {
+    const { certainty } = this.app.answer || {};
+    const found = certainty && this.row >= 0 && this.untouched() ? certainty.answer(this.row) : null;
+    this.answer.hidden = found === null;
+    if (found !== null) this.answer.replaceChildren(`${certainty.words}: `, h("strong", { text: found }));
   }
 
   untouched() {

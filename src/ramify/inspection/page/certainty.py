@@ -1,0 +1,86 @@
+"""The answers of a model for many shares of errors, for the slider of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ramify._messages import counted
+from ramify.decision.guarantees import climb
+from ramify.decision.paths import find_ends
+from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.selective import SelectiveClassifier
+from ramify.metrics.answers import answer_curve, has_one_path
+
+SHARES = (0.001, 0.002, 0.005, *(k / 100 for k in range(1, 51)))
+"""The shares of errors of the slider."""
+_DIGITS = 4
+
+
+def describe_certainty(
+    model: Any, scores: NDArray[np.float64] | None, truth: Any, shown: NDArray[np.intp]
+) -> dict[str, Any] | None:
+    """Return how many rows have an answer on each level, for many shares of errors.
+
+    Without a promise, thresholds are chosen on the rows. None if rows have several paths, or if
+    there are neither a promise nor labelled rows.
+
+    `scores`: those of some rows, or None; `truth`: their labels, or None; `shown`: the rows whose
+    answers are returned.
+    """
+    hierarchy = model.hierarchy_
+    promised = isinstance(model, SelectiveClassifier) and model.errors_ == "wrong"
+    if promised and scores is None:
+        n_rows = len(model.confidences_)
+        reached = model.answer_depths(max_errors=SHARES)
+        return _described(f"{counted(n_rows, 'row')} of the calibration", promised, reached)
+    has_truth = truth is not None and has_one_path(truth, hierarchy)
+    if scores is None or not (promised or has_truth):
+        return None
+    answer = (
+        (lambda k: model._answers(scores, SHARES[k]))
+        if promised
+        else _answers_without_promise(scores, truth, hierarchy)
+    )
+    levels = np.append(hierarchy.label_levels, 0)
+    answers = np.stack([answer(k) for k in range(len(SHARES))])
+    depths = levels[answers]
+    reached = np.stack([(depths >= k).mean(axis=1) for k in range(1, hierarchy.depth + 1)], axis=1)
+    wrong = None
+    if has_truth:
+        rows = np.arange(len(scores))
+        is_true = [np.asarray(truth[rows, row]).ravel() > 0 for row in np.maximum(answers, 0)]
+        wrong = ((answers >= 0) & ~np.array(is_true)).mean(axis=1)
+    found = _described(counted(len(scores), "row"), promised, reached, wrong)
+    return found | {"rows": [_changes(answers[:, row]) for row in shown]}
+
+
+def _answers_without_promise(
+    scores: NDArray[np.float64], truth: Any, hierarchy: Hierarchy
+) -> Callable[[int], NDArray[np.intp]]:
+    table = answer_curve(truth, scores, hierarchy).at_errors(SHARES)
+    limits = table.columns["threshold"]
+    chains = climb(scores, find_ends(truth, hierarchy), hierarchy)
+    return lambda k: chains.answers(limits[k])
+
+
+def _described(
+    about: str, promised: bool, reached: Any, wrong: NDArray[np.float64] | None = None
+) -> dict[str, Any]:
+    return {
+        "about": about,
+        "promised": promised,
+        "shares": list(SHARES),
+        "reached": np.round(reached, _DIGITS).tolist(),
+        "wrong": None if wrong is None else np.round(wrong, _DIGITS).tolist(),
+        "start": SHARES.index(0.05),
+    }
+
+
+def _changes(answers: NDArray[np.intp]) -> list[list[int]]:
+    """Return the positions at which the answer of a row changes, and the answers."""
+    first = np.flatnonzero(np.diff(answers, prepend=-2))
+    return [[int(k), int(answers[k])] for k in first]
