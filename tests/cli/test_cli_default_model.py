@@ -48,9 +48,23 @@ def test_tables_with_texts_have_linear_models_by_default(tmp_path, options, kind
 
 def test_texts_with_label_sets_have_linear_models_per_parent(tmp_path):
     path, model = tmp_path / "katalog.csv", tmp_path / "model.ramify"
-    frame = catalogue()
+    frame = catalogue().drop(columns="preis")
     frame.loc[::3, "kategorie"] = "Möbel/Tische;Kleidung/Hemden"
     frame.to_csv(path, index=False)
     result = run("train", path, "--target", "kategorie", "-o", model, "--folds", "0")
     assert type(ramify.load(model)) is PerParentClassifier
     assert "and rows have label sets" in " ".join(result.output.split())
+
+
+def test_names_beside_numbers_that_matter_have_a_forest(tmp_path):
+    random = np.random.default_rng(0)
+    size = random.random(240)
+    kinds = np.array(["odd", "even"])[np.digitize(size, [0.2, 0.4, 0.6, 0.8]) % 2]
+    names = [f"Firm {word} Ltd" for word in random.permutation(240)]
+    path, model = tmp_path / "firms.csv", tmp_path / "model.ramify"
+    frame = {"firm": names, "size": size, "staff": size * 900, "sales": size * 8e6, "kind": kinds}
+    pd.DataFrame(frame).to_csv(path, index=False)
+    result = run("train", path, "--target", "kind", "-o", model, "--folds", "0")
+    assert type(ramify.load(model)) is PCTForestClassifier
+    told = " ".join(result.output.split())
+    assert "the model is forest: 'firm' contains texts, but on 240 rows, its AU(PRC) is" in told

@@ -131,14 +131,17 @@ def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]
         f"{counted(facts['features'], 'feature')}{kinds}{missing}"
     )
     if "labels" in facts:
-        yield (
-            f"[bold]labels[/bold]: a {facts['kind']} of {counted(facts['labels'], 'label')} "
-            f"on {counted(facts['levels'], 'level')}, "
-            f"{counted(facts['leaves'], 'leaf', 'leaves')}; {facts['labels_per_row']:g} "
-            "per row including ancestors"
-            + f"; {counted(facts['unlabelled_rows'], 'row')} without labels"
-            * (facts["unlabelled_rows"] > 0)
-        )
+        labels = f"{counted(facts['labels'], 'flat label')}; {facts['labels_per_row']:g} per row"
+        if facts["levels"] > 1:
+            labels = (
+                f"a {facts['kind']} of {counted(facts['labels'], 'label')} on "
+                f"{counted(facts['levels'], 'level')}, "
+                f"{counted(facts['leaves'], 'leaf', 'leaves')}; {facts['labels_per_row']:g} "
+                "per row including ancestors"
+            )
+        without = facts["unlabelled_rows"]
+        labels += f"; {counted(without, 'row')} without labels" * (without > 0)
+        yield f"[bold]labels[/bold]: {labels}"
     if dropped:
         listed = ", ".join(f"{name} ({reason})" for name, reason in dropped.items())
         yield f"[bold]left out[/bold]: {escape(listed)}"

@@ -65,7 +65,8 @@ def train(
             "-m",
             help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
             "forest, gradient boosting, a vote and, on texts, linear models, and saves the best. "
-            "By default, linear or per-parent for tables with columns of texts, otherwise forest.",
+            "By default, forest, and for tables with texts linear or per-parent, unless a "
+            "forest is better on some of the rows.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -215,7 +216,7 @@ def _read(
 def _say_default(table: Table) -> str:
     """Return the model that suits a table, and say which it is if it is not the usual one."""
     model, reason = default_model(table)
-    if model != DEFAULT:
+    if reason:
         say(f"Note: the model is {model}: {reason}. Name another with --model.")
     return model
 
