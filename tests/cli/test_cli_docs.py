@@ -41,6 +41,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         text = arff.format(attributes, "\n".join(lines))
         (tmp_path / f"{name}.arff").write_text(text, "utf-8")
+    taxa_2024 = "bird\n  owl\n  duck\nmammal\n  cat\npet\n"
+    (tmp_path / "taxa-2024.txt").write_text(taxa_2024, "utf-8")
+    (tmp_path / "taxa-2025.txt").write_text(taxa_2024.replace("duck", "goose"), "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
