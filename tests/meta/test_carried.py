@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -173,3 +174,14 @@ def test_mistakes() -> None:
     wrong = CarriedClassifier(model, mapping=LabelMapping(OLD, NEW, LINES), hierarchy=NEW)
     with pytest.raises(ValueError, match=r"hierarchy must equal mapping.old"):
         wrong.fit(ROWS, PATHS)
+
+
+@given(mapped_paths(), st.booleans())
+def test_sparse_probabilities_are_carried_like_dense_ones(
+    case: tuple[LabelMapping, Any], exclusive: bool
+) -> None:
+    mapping, ends = case
+    scores = np.stack([ends, ends[::-1], np.zeros_like(ends)])
+    carrier = ProbabilityCarrier(mapping, exclusive=exclusive)
+    found = carrier.carry_sparse(sparse.csr_array(scores)).toarray()
+    np.testing.assert_allclose(found, carrier.carry(scores), atol=1e-12)

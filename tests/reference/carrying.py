@@ -47,9 +47,9 @@ class RowsOfNodes(NamedTuple):
 
     def share(self, node: int, label: Any, above: Any) -> float:
         having, possible = self.counts(node, label, above)
-        if self.parents[node] < 0:
-            return having / possible if possible else 0.0
-        return (having + self.share(self.parents[node], label, above)) / (possible + 1)
+        if possible:
+            return having / possible
+        return self.share(self.parents[node], label, above) if self.parents[node] >= 0 else 0.0
 
 
 def relearnt_leaf(at: RowsOfNodes, carried: Any, hierarchy: Any, learnt: Any) -> dict[Any, float]:
@@ -66,10 +66,11 @@ def relearnt_leaf(at: RowsOfNodes, carried: Any, hierarchy: Any, learnt: Any) ->
         estimate = at.share(at.node, label, above)
         if label in carried:
             before = min((carried[p] for p in above), default=1.0)
-            n_before = at.tree.weight[at.node] * before
-            n = at.counts(at.node, label, above)[1] + 1
+            n_before = at.tree.weight[at.node] * min((found[p] for p in above), default=1.0)
+            n = at.counts(at.node, label, above)[1]
             old = min(1.0, carried[label] / before) if before else 0.0
-            estimate = (estimate * n + old * n_before) / (n + n_before)
+            if n + n_before > 0:
+                estimate = (estimate * n + old * n_before) / (n + n_before)
         found[label] = estimate * min((found[p] for p in above), default=1.0)
     for label in reversed(hierarchy.labels):  # a parent is as probable as its children
         for parent in hierarchy.parents(label):

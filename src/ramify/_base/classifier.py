@@ -504,7 +504,9 @@ class HierarchicalClassifier(
             Rows with labels of the new taxonomy, a sample like the rows of `fit`. Trees and
             forests learn the leaves of their trees from them, gradient boosting those of its
             trees, round by round, and local architectures the models whose labels or rows have
-            changed. Tests of trees, and all else, are kept.
+            changed. Tests of trees, and all else, are kept. Leaves of boosted trees and local
+            models are learnt from these rows alone: if they are few, add the old rows whose labels
+            the mapping carries exactly.
         y : array-like, optional
             Labels of the rows in the new taxonomy, in any format accepted by
             `ramify.labels.read_labels`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -98,19 +99,42 @@ class ProbabilityCarrier:
             sums = sparse.csr_array(terms, dtype=np.float64) @ np.ascontiguousarray(scores.T)
             carried[:, self._changed] = np.clip(sums.T, 0.0, 1.0)
             return carried
+        columns = dict(enumerate(scores.T))
         for t in self._changed.tolist():
-            carried[:, t] = self._combine(scores, t)
+            carried[:, t] = self._combine(columns, t)
         return carried
 
-    def _combine(self, scores: NDArray[np.float64], t: int) -> NDArray[np.float64]:
-        largest = np.zeros(len(scores))
-        for k in row_of((self._gained.indptr, self._gained.indices), t):
-            np.maximum(largest, scores[:, k], out=largest)
-        found = largest.copy()
+    def carry_sparse(self, scores: Any) -> Any:
+        """Do the same with sparse matrices."""
+        shape = (self.n_old, len(self.copied))
+        if self._exclusive:
+            terms: Any = sparse.csr_array(self._gained - self._lost, dtype=np.float64)
+            carried = sparse.csr_array(scores @ terms.T)
+            carried.data = np.clip(carried.data, 0.0, 1.0)
+            return carried
+        same, changed = np.flatnonzero(self.copied >= 0), self._changed
+        where = (np.ones(len(same)), (self.copied[same], same))
+        carried = sparse.csr_array(scores @ sparse.csr_array(where, shape=shape))
+        if not changed.size:
+            return carried
+        parts = [matrix[changed].indices for matrix in (self._gained, self._lost)]
+        needed = np.unique(np.concatenate(parts))
+        dense = np.asfortranarray(scores[:, needed].toarray())
+        column = {int(k): dense[:, place] for place, k in enumerate(needed)}
+        found = np.stack([self._combine(column, t) for t in changed.tolist()], axis=1)
+        cells = sparse.coo_array(found)
+        placed = (cells.data, (cells.row, changed[cells.col]))
+        return carried + sparse.csr_array(placed, shape=carried.shape)
+
+    def _combine(self, columns: Mapping[int, NDArray[np.float64]], t: int) -> NDArray[np.float64]:
+        """Return the probability of a new label, given those of the old ones by position."""
+        gained = row_of((self._gained.indptr, self._gained.indices), t)
+        largest = np.maximum.reduce([columns[k] for k in gained])
+        found = np.array(largest)
         above = np.where(largest > 0, largest, 1.0)
         for k in row_of((self._lost.indptr, self._lost.indices), t):
-            found *= 1.0 - np.minimum(scores[:, k] / above, 1.0)
-        return np.asarray(found)
+            found *= 1.0 - np.minimum(columns[k] / above, 1.0)
+        return found
 
 
 def count_for_and_against(images: Any, parent_rows: tuple[Any, Any]) -> tuple[Any, Any]:
