@@ -24,9 +24,9 @@ from ramify.apps.cli.running import check_output, command, print_json, say, say_
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
-    from ramify import Hierarchy
     from ramify.apps.cli.prediction_files import Written
     from ramify.apps.reading.settings import ReadingSettings
+    from ramify.labels.hierarchy import Hierarchy
 
 
 def _read_share(text: str) -> float:
