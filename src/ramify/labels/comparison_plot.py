@@ -26,7 +26,7 @@ _PLAIN = "#555555"
 _WIDEST = 38  # characters of a name that is written out
 _LEFT = (0.0, 0.56)
 _INDENT, _DEEPEST = 0.035, 6
-_PER_LETTER = 0.0068  # the width of a letter, roughly
+_PER_LETTER = 0.0076  # the width of a letter, roughly
 _INCHES_PER_LINE, _LEAST_LINES = 0.24, 6
 
 
