@@ -78,7 +78,9 @@ def test_evaluate_gives_the_figures_of_the_functions():
 
 def test_evaluate_names_every_measure_of_the_module_that_takes_predictions():
     result = metrics.evaluate(*_case(), HIERARCHY)
-    named = set(result.columns["measure"])
+    scores = np.full((1, HIERARCHY.n_labels), 0.6)
+    one_path = metrics.evaluate([["b"]], scores, HIERARCHY)
+    named = {*result.columns["measure"], *one_path.columns["measure"]}
     for name in metrics.get_scorer_names():
         assert name.removeprefix("neg_") in named, name
 

@@ -178,8 +178,16 @@ def test_scorers_take_partial_labels() -> None:
     y = PartialLabels(ends, TREE, ends="unknown_below")
     X = np.arange(30)[:, None] % 6 / 6
     model = PCTClassifier(TREE).fit(X, y)
+    of_answers = {
+        *("hierarchical_coverage", "mean_depth"),
+        *("neg_hierarchical_risk", "neg_lca_distance"),
+    }
     for name in get_scorer_names():
-        assert np.isfinite(get_scorer(name)(model, X, y)), name
+        if name in of_answers:
+            with pytest.raises(ValueError, match="must not have unknown labels"):
+                get_scorer(name)(model, X, y)
+        else:
+            assert np.isfinite(get_scorer(name)(model, X, y)), name
     assert model.score(X, y) == pytest.approx(1.0)
     inferred = PCTClassifier().fit(X, ends)
     assert inferred.score(X, ends) == get_scorer("subset_accuracy")(inferred, X, ends)

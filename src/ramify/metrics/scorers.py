@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from ramify._messages import shorten
 from ramify.labels.encoding import EncodedLabels, read_more_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics import hierarchical, losses, protein, ranking, sets
+from ramify.metrics import answers, hierarchical, losses, protein, ranking, sets
 from ramify.metrics.inputs import is_matrix
 
 _OF_SCORES: tuple[Callable[..., float], ...] = (
@@ -34,6 +34,8 @@ _OF_SETS: tuple[Callable[..., float], ...] = (
     sets.micro_f1,
     sets.macro_f1,
     hierarchical.hierarchical_f1,
+    answers.hierarchical_coverage,
+    answers.mean_depth,
 )
 _LOSSES_OF_SETS: tuple[Callable[..., float], ...] = (
     sets.hamming_loss,
@@ -41,6 +43,8 @@ _LOSSES_OF_SETS: tuple[Callable[..., float], ...] = (
     losses.hmc_loss,
     losses.h_loss,
     losses.symmetric_loss,
+    answers.hierarchical_risk,
+    answers.lca_distance,
 )
 
 
