@@ -222,3 +222,27 @@ def test_a_hierarchy_has_no_namespaces(tmp_path: Path) -> None:
 def test_evidence_groups_are_disjoint() -> None:
     codes = [code for group in EVIDENCE_GROUPS.values() for code in group]
     assert len(set(codes)) == len(codes)
+
+
+def test_not_is_known_where_nothing_else_is(tmp_path: Path) -> None:
+    pets = Hierarchy.from_edges([("pet", "cat"), ("pet", "dog"), ("cat", "tom")])
+    lines = [
+        gaf("ann", "pet"),
+        gaf("ann", "cat", relation="NOT|enables"),
+        gaf("bob", "tom"),
+        gaf("bob", "cat", relation="NOT"),
+        gaf("eve", "dog", relation="NOT"),
+    ]
+    path = tmp_path / "owners.gaf"
+    path.write_text("!gaf-version: 2.2\n" + "\n".join(lines) + "\n")
+    found = read_annotations(path, pets)
+    assert found.ids == ("ann", "bob")
+    assert found.report.left_out["qualifier NOT"] == 3
+    known = found.partial_labels(["ann", "bob", "joe"]).to_array()
+    assert np.isnan(known[2]).all()
+    known = known[:2]
+    np.testing.assert_array_equal(known, found.partial_labels().to_array())
+    by_label = {name: known[:, pets.index(name)].tolist() for name in pets.labels}
+    assert by_label["pet"] == [1, 1]
+    assert by_label["cat"] == by_label["tom"] == [0, 1]  # what bob has counts more
+    np.testing.assert_array_equal(by_label["dog"], [np.nan, 0])

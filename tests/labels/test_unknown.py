@@ -93,6 +93,13 @@ def test_unknown_sets_and_ends() -> None:
     np.testing.assert_array_equal(found, [[1, NAN, NAN, 0, 0], [1, 1, 0, 0, 0], [NAN] * 5])
 
 
+def test_labels_that_rows_are_known_not_to_have() -> None:
+    y = ["bird", None, "mammal/cat"]
+    found = read(y, ends="unknown_below", negative=[["bird/owl"], {"bird"}, None])
+    np.testing.assert_array_equal(found, [[1, NAN, 0, 0, 0], [0, 0, 0, NAN, NAN], [0, 0, 0, 1, 1]])
+    np.testing.assert_array_equal(read(["bird"], negative=[["bird/owl"]]), [[1, 0, 0, 0, 0]])
+
+
 def test_patterns_are_shared() -> None:
     y = PartialLabels(["bird", "mammal"] * 500, ANIMALS, ends="unknown_below")
     assert y.unknown.patterns.shape == (3, 5)
@@ -116,6 +123,7 @@ def test_what_is_known_is_read_as_before() -> None:
         ({"unknown": []}, "unknown must have one collection of labels per row of y, 1, got 0"),
         ({"unknown": ["bird/owl"]}, "a collection of labels in every row, got 'bird/owl'"),
         ({"ends": "open"}, "ends must be"),
+        ({"negative": [["bird"]]}, "negative must not contain labels that y has, got 'bird'"),
     ],
 )
 def test_errors(arguments: dict, message: str) -> None:

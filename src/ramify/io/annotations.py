@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import fspath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, numbered_lines
 from ramify.io.formats import ANNOTATIONS, format_of
 from ramify.io.limits import ReadLimits
+from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.ontology import Ontology
 
@@ -96,15 +97,39 @@ class Annotations:
         The terms of the columns.
     report : AnnotationReport
         What was left out and why.
+    negated : csr_array of int32, shape (n, n_labels)
+        The terms of annotations with the qualifier NOT, without those that `y` has.
     """
 
     ids: tuple[str, ...]
     y: sparse.csr_array[np.int32]
     hierarchy: Hierarchy
     report: AnnotationReport
+    negated: sparse.csr_array[np.int32]
 
     def __repr__(self) -> str:
         return f"Annotations({len(self.ids)} rows, {self.hierarchy.n_labels} labels)"
+
+    def partial_labels(self, ids: Iterable[object] | None = None) -> PartialLabels:
+        """Return labels of which nothing is known below the most specific terms of each row.
+
+        Annotations with the qualifier NOT say that a row does not have a term, nor those below.
+
+        Parameters
+        ----------
+        ids : iterable, optional
+            Identifiers, as in `rows`; by default, all. Nothing is known about those without
+            annotations.
+
+        Returns
+        -------
+        PartialLabels
+            One row per identifier.
+        """
+        chosen = self._places(self.ids if ids is None else ids)
+        negative = self.hierarchy.decode(chosen @ self.negated, most_specific=False)
+        y = sparse.csr_array(chosen @ self.y)
+        return PartialLabels(y, self.hierarchy, ends="unknown_below", negative=negative)
 
     def rows(self, ids: Iterable[object]) -> sparse.csr_array[np.int32]:
         """Return the label matrix of given rows, e.g. those of a table of features.
@@ -119,14 +144,17 @@ class Annotations:
         csr_array of int32, shape (n, n_labels)
             One row per identifier.
         """
+        return sparse.csr_array(self._places(ids) @ self.y)
+
+    def _places(self, ids: Iterable[object]) -> Any:
+        """Return a matrix that chooses the rows of identifiers."""
         position = {name: k for k, name in enumerate(self.ids)}
         places = np.array([position.get(str(name), -1) for name in ids], dtype=np.int64)
         found = np.flatnonzero(places >= 0)
-        chosen = sparse.csr_array(
+        return sparse.csr_array(
             (np.ones(len(found), np.int32), (found, places[found])),
             shape=(len(places), len(self.ids)),
         )
-        return sparse.csr_array(chosen @ self.y)
 
 
 def read_annotations(
@@ -146,7 +174,7 @@ def read_annotations(
 ) -> Annotations:
     r"""Read annotations from a GAF or GPAD file, or from a table of targets and terms.
 
-    Annotations with the qualifier NOT are left out, alternative identifiers are replaced with
+    Annotations with the qualifier NOT are kept apart, alternative identifiers are replaced with
     their terms, and the ancestors of every term are added.
 
     Parameters
@@ -211,6 +239,7 @@ def read_annotations(
     position: dict[str, int] = {}
     seen: set[int] = set()
     rows, columns = array("q"), array("i")
+    negated: list[tuple[str, int]] = []
     n_labels = terms.hierarchy.n_labels
     for number, line in annotation_lines(path, format, limits):
         report.n_lines += 1
@@ -225,6 +254,10 @@ def read_annotations(
         reason = chosen.reason(line)
         if reason:
             report.leave_out(reason, number, f"{line.object_id} {line.term}")
+            if reason == _NOT:
+                denied = terms.find(line.term, AnnotationReport(), number)
+                if denied is not None:
+                    negated.append((_row_id(line, row_ids, path, number), denied))
             continue
         column = terms.find(line.term, report, number)
         if column is None:
@@ -242,7 +275,21 @@ def read_annotations(
     shape = (len(position), n_labels)
     places = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int32))
     Y = terms.hierarchy.close(sparse.csr_array((marks, places), shape=shape))
-    return Annotations(tuple(position), Y, terms.hierarchy, report)
+    cells = [(position[name], at) for name, at in negated if name in position]
+    return Annotations(tuple(position), Y, terms.hierarchy, report, _without(cells, Y))
+
+
+def _without(
+    cells: list[tuple[int, int]], Y: sparse.csr_array[np.int32]
+) -> sparse.csr_array[np.int32]:
+    """Return a matrix of cells, without those that are in another one."""
+    rows = np.array([row for row, _ in cells], dtype=np.int64)
+    columns = np.array([column for _, column in cells], dtype=np.int64)
+    marks = sparse.csr_array((np.ones(len(cells), np.int32), (rows, columns)), shape=Y.shape)
+    marks.data[:] = 1
+    found = sparse.csr_array(marks - marks.multiply(Y))
+    found.eliminate_zeros()
+    return found
 
 
 class TermFinder:
@@ -314,6 +361,9 @@ class TermFinder:
         return None
 
 
+_NOT = "qualifier NOT"
+
+
 class _Choice:
     """The evidence codes and taxa to use."""
 
@@ -333,8 +383,6 @@ class _Choice:
 
     def reason(self, line: AnnotationLine) -> str:
         """Return why a line is left out, or an empty string."""
-        if line.negated:
-            return "qualifier NOT"
         if self._taxa is not None and line.taxon not in self._taxa:
             if not line.taxon:
                 raise ValueError(
@@ -344,7 +392,9 @@ class _Choice:
             return "other taxon"
         if self._kept is not None and line.evidence not in self._kept:
             return "other evidence"
-        return "excluded evidence" if line.evidence in self._excluded else ""
+        if line.evidence in self._excluded:
+            return "excluded evidence"
+        return _NOT if line.negated else ""
 
 
 def _codes(name: str, given: Sequence[str]) -> set[str]:

@@ -342,6 +342,9 @@ class PartialLabels:
     ends : {"known", "unknown_below"}
         What is known below the most specific labels of a row. "known": the row has none of their
         children. "unknown_below": nothing; a row without labels is then unknown altogether.
+    negative : sequence of collections of labels, optional
+        For each row the labels that it is known not to have, whatever `ends` and `unknown` say;
+        None or an empty collection if there are none.
 
     Attributes
     ----------
@@ -377,6 +380,7 @@ class PartialLabels:
         *,
         unknown: Sequence[Any] | None = None,
         ends: str = "known",
+        negative: Sequence[Any] | None = None,
     ) -> None:
         check_choice("ends", ends, ENDS)
         encoded = read_labels(y, hierarchy, allow_unknown=True)
@@ -385,7 +389,12 @@ class PartialLabels:
         if ends == "unknown_below":
             self._mark(_below_ends(self.Y, self.hierarchy))
         if unknown is not None:
-            self._mark(_read_unknown(unknown, self.Y, self.hierarchy))
+            self._mark(_read_sets("unknown", unknown, self.Y, self.hierarchy))
+        if negative is not None:
+            listed = _read_sets("negative", negative, self.Y, self.hierarchy)
+            if self.unknown is not None:
+                marked = self.unknown.as_rows()
+                self.unknown = close_unknown(self.hierarchy, self.Y, marked, negative=listed)
 
     def _mark(self, marked: Any) -> None:
         """Add unknown labels with their descendants."""
@@ -496,21 +505,21 @@ def _below_ends(Y: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> sparse.c
     return sparse.csr_array(ends @ down + empty @ top)
 
 
-def _read_unknown(
-    unknown: Sequence[Any], Y: sparse.csr_array[np.int32], hierarchy: Hierarchy
+def _read_sets(
+    name: str, given: Sequence[Any], Y: sparse.csr_array[np.int32], hierarchy: Hierarchy
 ) -> sparse.csr_array[np.int32]:
-    """Read `unknown` of PartialLabels: the labels as listed, one row per row of y."""
-    if isinstance(unknown, str) or len(unknown) != Y.shape[0]:
+    """Read `unknown` or `negative` of PartialLabels: labels as listed, one row per row of y."""
+    if isinstance(given, str) or len(given) != Y.shape[0]:
         raise ValueError(
-            f"unknown must have one collection of labels per row of y, {Y.shape[0]}, got "
-            f"{unknown if isinstance(unknown, str) else len(unknown)}. Use None for rows without "
-            "unknown labels."
+            f"{name} must have one collection of labels per row of y, {Y.shape[0]}, got "
+            f"{given if isinstance(given, str) else len(given)}. Use None for rows without "
+            f"{name} labels."
         )
-    rows = [() if is_missing(row) else row for row in unknown]
+    rows = [() if is_missing(row) else row for row in given]
     for number, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, Iterable):
             raise TypeError(
-                f"unknown must have a collection of labels in every row, got {row!r} in row "
+                f"{name} must have a collection of labels in every row, got {row!r} in row "
                 f"{number}. Pass a list of labels."
             )
     indices = [hierarchy.indices(list(row)) for row in rows]
@@ -521,8 +530,8 @@ def _read_unknown(
     if both.nnz:
         row, column = int(both.coords[0][0]), int(both.coords[1][0])
         raise ValueError(
-            f"unknown must not contain labels that y has, got {hierarchy.labels[column]!r} in row "
-            f"{row}. Leave it out, or list those of its descendants that are unknown."
+            f"{name} must not contain labels that y has, got {hierarchy.labels[column]!r} in row "
+            f"{row}. Leave it out, or list those of its descendants that are {name}."
         )
     return marked
 

@@ -92,7 +92,12 @@ class UnknownLabels:
 
 
 def close_unknown(
-    hierarchy: Hierarchy, Y: sparse.csr_array[np.int32], marked: Any, *, below: bool = False
+    hierarchy: Hierarchy,
+    Y: sparse.csr_array[np.int32],
+    marked: Any,
+    *,
+    below: bool = False,
+    negative: Any = None,
 ) -> UnknownLabels | None:
     """Return the labels that are unknown if some are marked; None if there are none.
 
@@ -101,6 +106,7 @@ def close_unknown(
 
     `Y`: label matrix with ancestors. `marked`: matrix whose stored entries are marked.
     `below`: whether all descendants of marked labels are marked too.
+    `negative`: matrix whose stored entries are labels that rows are known not to have.
     """
     levels = _parents_by_level(hierarchy)
     marked = sparse.csr_array(marked)
@@ -118,6 +124,8 @@ def close_unknown(
             for labels, parents in levels:
                 unknown[:, labels] |= unknown[:, parents]
         unknown &= ~has
+        if negative is not None:
+            unknown &= negative[part].toarray() == 0
         for labels, parents in levels:
             unknown[:, labels] &= has[:, parents] | unknown[:, parents]
         for row, found in zip(part.tolist(), unknown, strict=True):
