@@ -8,6 +8,7 @@ and a model of the old version predicts the new labels without training
 (:doc:`/changing-taxonomies`).
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from ramify import Hierarchy, LabelMapping, PCTForestClassifier, load_animals
@@ -30,7 +31,8 @@ new = Hierarchy.from_paths(paths)
 
 comparison = old.compare(new, animals.y)
 print(comparison.to_text())
-comparison.plot()
+fig, ax = plt.subplots(figsize=(10, 5), layout="constrained")
+comparison.plot(ax=ax)
 
 # The names tell nothing about farmland: a line is changed, as one would in the file.
 lines = [x for x in LabelMapping.of(comparison).lines if x.old != "habitat/land/farmland"]
