@@ -13,6 +13,7 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.classifier import HierarchicalClassifier
@@ -32,12 +33,16 @@ from ramify._schema import (
     Part,
     Schema,
 )
+from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import given_features, read_features
 from ramify.data.rows import by_rows
+from ramify.decision.best_sets import ROW_KINDS
+from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.learning import Learner, LocalModel, LocalModels, Queries, learn_all
 from ramify.local.linear import LinearColumns
 from ramify.local.linear_classifier import LinearClassifier
+from ramify.local.partial import PartLearner, moved, united
 from ramify.local.problems import ROOT, LabelRows, LocalProblem, position_of
 from ramify.local.trees import LevelLearner, make_learner, name_linear, name_tree
 from ramify.local.walking import StepsDown, predict_paths
@@ -131,7 +136,7 @@ class LocalClassifier(HierarchicalClassifier):
     def _local_estimator(self, data: TreeData | None = None) -> Any:
         """Return the estimator whose clones are the local models; before `fit`, of the data."""
 
-    def _estimator_of(self, model: LocalModel) -> Any:
+    def _estimator_of(self, model: LocalModel | LocalProblem) -> Any:
         """Return the estimator that a model is a clone of."""
         return self._local_estimator()
 
@@ -243,6 +248,12 @@ class LocalClassifier(HierarchicalClassifier):
             raise ValueError("the local models do not fit the labels")
 
 
+def _takes_parts(architecture: Any) -> bool:
+    """Return whether a classifier can learn from one part of the rows after the other."""
+    given = as_list(architecture.estimator)
+    return architecture._by_level and all(hasattr(one, "partial_fit") for one in given)
+
+
 class LocalArchitecture(LocalClassifier):
     """Base class of classifiers whose local models are clones of `estimator`.
 
@@ -321,6 +332,102 @@ class LocalArchitecture(LocalClassifier):
             self.columns_ = learner.columns
         found = {problem.key: model for problem, model in zip(new, learnt, strict=True)} | kept
         self.local_models_ = LocalModels((p.key, found[p.key]) for p in problems)
+
+    @available_if(_takes_parts)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalArchitecture:
+        """Learn from more rows, e.g. the next part of a file.
+
+        The estimator must have ``partial_fit``, like scikit-learn's SGDClassifier, and only learns
+        from the new rows. If `hierarchy` is None, labels that appear later become part of the
+        hierarchy: `PerNodeClassifier` and `PerEdgeClassifier` begin a model for each of them. A
+        classifier with models of several classes must be told all labels by `hierarchy`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows, with the same features in all calls. Texts must be hashed, e.g. by
+            scikit-learn's HashingVectorizer.
+        y : array-like
+            Labels of the n rows, in the same format in all calls.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        LocalArchitecture
+            The fitted classifier.
+        """
+        learner: Any = object.__new__(type(self))
+        learner.__dict__.update(self.__dict__)
+        learner._learn_part(X, y, sample_weight)
+        self.__dict__ = learner.__dict__  # all or nothing, as in `fit`
+        return self
+
+    def _learn_part(self, X: Any, y: Any, sample_weight: Any) -> None:
+        given = X
+        models: dict[Any, LocalModel] = {}
+        if not hasattr(self, "format_"):
+            X, encoded, weights = self._read_training(X, y, sample_weight)
+        else:
+            X = read_features(self, X, self.schema_)
+            encoded, weights = self._read_part(X, y, sample_weight, models)
+        if self.schema_.texts or self.schema_.has_nominal or encoded.unknown is not None:
+            raise ValueError(
+                "partial_fit requires X of numbers and known labels, because later rows may have "
+                "other words and categories. Hash texts with HashingVectorizer, and encode "
+                "categories."
+            )
+        targets = LabelTargets(encoded.Y)
+        data = TreeData(
+            X,
+            self.schema_,
+            targets,
+            weights,
+            weighted=sample_weight is not None,
+            given=self._given(given, X),
+        )
+        problems = self._problems(LabelRows(data.Y, self.hierarchy_, weights))
+        estimators = {problem.key: self._estimator_of(problem) for problem in problems}
+        learnt = learn_all(
+            PartLearner(estimators, data, self.hierarchy_, models),
+            problems,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
+        self.local_models_ = LocalModels(
+            (problem.key, model) for problem, model in zip(problems, learnt, strict=True)
+        )
+
+    def _read_part(
+        self, X: Any, y: Any, sample_weight: Any, models: dict[Any, LocalModel]
+    ) -> tuple[EncodedLabels, NDArray[np.float64]]:
+        """Read later labels, describe all labels, and fill `models` with those so far."""
+        old, kind, ends = self.hierarchy_, self.row_kind_, getattr(self, "ends_", None)
+        encoded = read_labels(y, self.hierarchy)
+        if self.hierarchy is None:
+            encoded = read_labels(y, united(old, encoded.hierarchy))
+        if encoded.format.single_label != self.format_.single_label:
+            raise ValueError(
+                "y must have the same format in all calls of partial_fit: label sets or one label "
+                f"or path per row, got {type(encoded.format).__name__} after "
+                f"{type(self.format_).__name__}."
+            )
+        check_same_length(X.shape[0], encoded.Y.shape[0])
+        weights = check_sample_weight(sample_weight, X.shape[0])
+        hierarchy = encoded.hierarchy
+        self._describe_labels(encoded, weights)
+        self.format_ = encoded.format
+        if ROW_KINDS.index(kind) > ROW_KINDS.index(self.row_kind_):
+            self.row_kind_ = kind
+        if self.row_kind_ == "path" and ends is not None:
+            self.ends_ = self.ends_.copy()
+            self.ends_[hierarchy.indices([old.labels[c] for c in np.flatnonzero(ends)])] = True
+        elif hasattr(self, "ends_"):
+            del self.ends_
+        for key, model in self.local_models_.items():
+            models[key] = moved(model, old, hierarchy)
+        return encoded, weights
 
     def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
         """Return the labels that decide which rows a problem has, by position; `ROOT`: all."""
@@ -430,11 +537,17 @@ class LocalArchitecture(LocalClassifier):
             for one in self.estimator
         ]
 
-    def _estimator_of(self, model: LocalModel) -> Any:
+    def _estimator_of(self, model: LocalModel | LocalProblem) -> Any:
         found = self._local_estimator()
         if not isinstance(found, list):
             return found
-        return found[int(self.hierarchy_.label_levels[list(model.labels)].min()) - 1]
+        level = int(self.hierarchy_.label_levels[list(model.labels)].min())
+        if level > len(found):
+            raise ValueError(
+                f"estimator must be a classifier or a list of one per level, got {len(found)} and "
+                f"labels on level {level}. Add classifiers to the list."
+            )
+        return found[level - 1]
 
     def _text_form(self) -> str:
         # Texts are sparse, and what is fitted to sparse rows by default is linear.
