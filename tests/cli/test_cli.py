@@ -487,3 +487,11 @@ def test_a_study_without_data_has_failed(tmp_path: Path) -> None:
     result = run("study", plan, "-o", tmp_path / "results")
     assert result.exit_code == 1
     assert "nothing was compared" in result.output
+
+
+def test_help_names_every_command():
+    from ramify.apps.cli.commands import _FILES
+
+    lines = run("--help").output.splitlines()
+    for name in ("look", "train", "datasets", "tree", "taxonomy", "serve", "clus"):
+        assert any(line.lstrip("│ ").startswith(f"{name} ") for line in lines), name

@@ -47,7 +47,9 @@ class _Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         module = import_module(f"ramify.apps.cli.{_FILES[name]}")
         if hasattr(module, "app"):  # a group of commands
-            return typer.main.get_command(module.app)
+            group = typer.main.get_command(module.app)
+            group.name = name
+            return group
         single = typer.Typer(rich_markup_mode="markdown", add_completion=False)
         single.command(cls=getattr(module, "COMMAND_CLASS", None))(getattr(module, name))
         return typer.main.get_command(single)
