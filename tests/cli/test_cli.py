@@ -490,7 +490,6 @@ def test_a_study_without_data_has_failed(tmp_path: Path) -> None:
 
 
 def test_help_names_every_command():
-    from ramify.apps.cli.commands import _FILES
 
     lines = run("--help").output.splitlines()
     for name in ("look", "train", "datasets", "tree", "taxonomy", "serve", "clus"):
