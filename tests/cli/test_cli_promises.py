@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 
@@ -88,7 +89,10 @@ def test_evaluate_prints_how_specific_answers_are(model: Path, table: Path) -> N
         depths = careful.answer_depths(X, [share])[0]
         assert [found[share][f"level {k}"] for k in (1, 2, 3)] == pytest.approx(depths[:3])
     assert found[0.01]["wrong"] <= found[0.1]["wrong"] <= 0.1
-    text = run("evaluate", model, table).output
+    folder = table.with_name("evaluated")
+    text = run("evaluate", model, table, "-o", folder).output
+    if importlib.util.find_spec("matplotlib"):
+        assert {"answers.png", "calibration.png"} <= {file.name for file in folder.iterdir()}
     assert "by the promise of the model" in " ".join(text.split())
 
 

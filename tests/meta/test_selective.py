@@ -107,7 +107,9 @@ def test_every_branch_has_a_threshold_of_its_own_if_it_has_rows(problem):
     data, y = problem
     model = SelectiveClassifier(
         forest(data.hierarchy), max_error=0.02, per="branch", random_state=0
-    ).fit(data.X[:400], y[:400])
+    )
+    with pytest.warns(UserWarning, match=r"top-level labels have too few .* share a threshold"):
+        model.fit(data.X[:400], y[:400])
     shared = model.shared_branches_
     assert 0 < len(shared) <= len(data.hierarchy.levels[0])
     loose = model.set_params(max_error=0.3)
@@ -228,6 +230,21 @@ def test_wrong_settings_are_refused(settings, options, message):
     model = SelectiveClassifier(ramify.PCTClassifier(TREE), **settings)
     with pytest.raises(ValueError, match=message):
         model.fit(np.zeros((60, 1)), ["a/p", "b/r"] * 30, **options)
+
+
+def test_calibration_without_rows_is_refused(problem):
+    data, y = problem
+    rows = np.arange(60)
+    model = SelectiveClassifier(forest(data.hierarchy), calibration=[(rows[:40], rows[40:])])
+    with pytest.raises(ValueError, match=r"calibration must leave at least one row .* got none"):
+        model.fit(data.X[:60], y[:60], sample_weight=rows < 40)
+    with pytest.raises(ValueError, match="sample_weight_val is zero for every row"):
+        model.fit(
+            data.X[:60], y[:60], X_val=data.X[:9], y_val=y[:9], sample_weight_val=np.zeros(9)
+        )
+    for labels in (y[:0], data.y[:0]):
+        with pytest.raises(ValueError, match=r"0 sample|no rows"):
+            model.fit(data.X[:60], y[:60], X_val=data.X[:0], y_val=labels)
 
 
 def test_wrong_requests_are_refused(problem, careful):

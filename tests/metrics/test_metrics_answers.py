@@ -174,5 +174,34 @@ def test_curves_are_drawn() -> None:
     assert [line.get_label() for line in ax.lines] == ["level 1", "level 2", "level 3"]
     both = metrics.plot_answer_curves({"one": curve, "other": curve}, kind="coverage")
     assert [line.get_label().split()[0] for line in both.lines] == ["one", "other"]
+    one = metrics.plot_level_calibration([["a/q"], ["b"]], scores, hierarchy=TREE)
+    # The best of level 1 is "a", of level 2 "a/p", of level 3 "a/p/x".
+    errors = [line.get_label() for line in one.lines[1:]]
+    assert errors == ["level 1 (0.100)", "level 2 (0.600)", "level 3 (0.600)"]
     with pytest.raises(ValueError, match="kind must be"):
         metrics.plot_answer_curves(curve, kind="depth")
+
+
+@given(answered_rows(), st.integers(1, 6))
+def test_calibration_is_that_of_the_most_probable_label_of_each_level(
+    rows: Any, n_bins: int
+) -> None:
+    hierarchy, true, _, scores = rows
+    found = metrics.level_calibration(sets_of(hierarchy, true), scores, hierarchy, n_bins=n_bins)
+    expected: dict[tuple[int, int], list[tuple[float, bool]]] = {}
+    for row, label in zip(scores, true, strict=True):
+        for level, names in enumerate(hierarchy.levels, start=1):
+            best = max(
+                names, key=lambda name: (row[hierarchy.index(name)], -hierarchy.index(name))
+            )
+            p = row[hierarchy.index(best)]
+            place = (level, min(int(p * n_bins), n_bins - 1))
+            expected.setdefault(place, []).append((p, best in closed(hierarchy, label)))
+    assert len(found) == len(expected)
+    for row, (level, inside) in zip(
+        found.rows(), ((k[0], v) for k, v in sorted(expected.items())), strict=True
+    ):
+        means = np.mean(np.array(inside, dtype=float), axis=0)
+        assert row["level"] == level
+        assert row["rows"] == pytest.approx(len(inside) / len(true))
+        assert (row["probability"], row["right"]) == pytest.approx(tuple(means))

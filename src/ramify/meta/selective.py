@@ -14,6 +14,7 @@ from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 
 from ramify import _core
+from ramify._messages import shorten
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
 from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
 from ramify.data.rows import as_label_rows
@@ -400,6 +401,15 @@ class SelectiveClassifier(WrappingClassifier):
                 f"no threshold keeps max_error={self.max_error:g} with {rows.n_units} calibration "
                 f"rows, so every answer {found}. Pass more rows, a larger max_error, or "
                 "confidence=None.",
+                stacklevel=3,
+            )
+        elif self.shared_branches_:
+            n_shared, n_tops = len(self.shared_branches_), len(hierarchy.levels[0])
+            warnings.warn(
+                f"{n_shared} of {n_tops} top-level labels have too few calibration rows for "
+                f"max_error={self.max_error:g}, such as {shorten(self.shared_branches_)}. The "
+                "promise is about them together: they share a threshold. Pass more rows or a "
+                "larger max_error.",
                 stacklevel=3,
             )
 

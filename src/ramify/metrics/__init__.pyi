@@ -5,6 +5,7 @@ from ramify.metrics.answers import (
     hierarchical_coverage,
     hierarchical_risk,
     lca_distance,
+    level_calibration,
     mean_depth,
 )
 from ramify.metrics.clus import clus_multilabel_measures
@@ -20,6 +21,7 @@ from ramify.metrics.displays import (
     RocDisplay,
     plot_answer_curves,
     plot_level_accuracy,
+    plot_level_calibration,
     plot_prediction,
     plot_staged_loss,
 )
@@ -110,6 +112,7 @@ __all__ = [
     "label_imbalance",
     "lca_distance",
     "level_accuracy",
+    "level_calibration",
     "macro_f1",
     "macro_precision_recall_f1",
     "mean_auprc",
@@ -122,6 +125,7 @@ __all__ = [
     "per_label_report",
     "plot_answer_curves",
     "plot_level_accuracy",
+    "plot_level_calibration",
     "plot_prediction",
     "plot_protein_curves",
     "plot_staged_loss",

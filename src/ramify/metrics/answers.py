@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ramify import _core
+from ramify._validation import check_number
 from ramify.data.rows import as_label_rows
 from ramify.decision.guarantees import climb
 from ramify.decision.paths import find_ends, read_candidates
@@ -424,3 +425,82 @@ def answer_curve(
     return AnswerCurve(
         np.concatenate([[np.inf], at[last]]), points[:, 0], points[:, 1], points[:, 2:]
     )
+
+
+# ---- calibration per level ------------------------------------------------------------------
+
+
+def level_calibration(
+    y_true: Any,
+    y_score: Any,
+    hierarchy: Hierarchy,
+    *,
+    n_bins: int = 10,
+    sample_weight: ArrayLike | None = None,
+) -> Report:
+    """Compare probabilities with how often they are right, level by level.
+
+    Of each row, the most probable label of each level counts. Where paths often end above a level,
+    its probabilities should be small.
+
+    Parameters
+    ----------
+    y_true : label matrix or labels in any format
+        True labels, one label set per row.
+    y_score : array-like or sparse matrix of shape (n, n_labels)
+        Probabilities, as returned by `predict_proba`.
+    hierarchy : Hierarchy
+        The label hierarchy.
+    n_bins : int
+        Number of bins of equal width from 0 to 1.
+    sample_weight : array-like of shape (n,), optional
+        Sample weights.
+
+    Returns
+    -------
+    Report
+        A row for each level and bin with rows in it: level, rows (the share of all rows),
+        probability (mean of the bin) and right (the share of true labels).
+
+    See Also
+    --------
+    plot_level_calibration : The same as curves.
+    ramify.CalibratedHierarchicalClassifier : Corrects probabilities.
+
+    Examples
+    --------
+    >>> from ramify import Hierarchy
+    >>> from ramify.metrics import level_calibration
+    >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
+    >>> y_true = [["mammal/cat"], ["mammal/dog"], ["bird"]]
+    >>> y_score = [[0.1, 0.9, 0.7, 0.2], [0.2, 0.8, 0.5, 0.3], [0.6, 0.4, 0.3, 0.1]]
+    >>> print(level_calibration(y_true, y_score, animals, n_bins=2))
+    level    rows  probability   right
+        1  1.0000       0.7667  1.0000
+        2  0.3333       0.3000  0.0000
+        2  0.6667       0.6000  0.5000
+    """
+    check_number("n_bins", n_bins, 1, whole=True)
+    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
+    if ranking.unknown is not None:
+        raise unknown_truth_error()
+    n = ranking.truth.shape[0]
+    weights = np.ones(n) if ranking.weight is None else ranking.weight
+    weights = weights / weights.sum()
+    columns: dict[str, list[Any]] = {"level": [], "rows": [], "probability": [], "right": []}
+    for level in range(1, hierarchy.depth + 1):
+        labels = np.flatnonzero(hierarchy.label_levels == level)
+        scores: Any = ranking.scores[:, labels]
+        scores = scores.toarray() if sparse.issparse(scores) else scores
+        best = scores.argmax(axis=1)
+        highest = scores[np.arange(n), best]
+        truth: Any = ranking.truth
+        right = np.asarray(truth[np.arange(n), labels[best]]).ravel() > 0
+        bins = np.minimum((highest * n_bins).astype(int), n_bins - 1)
+        sums = [np.bincount(bins, weights * each, n_bins) for each in (1.0, highest, right)]
+        for share, probability, is_right in zip(*sums, strict=True):
+            if share > 0:
+                row = (level, float(share), float(probability / share), float(is_right / share))
+                for column, value in zip(columns.values(), row, strict=True):
+                    column.append(value)
+    return Report(columns)

@@ -13,7 +13,7 @@ from ramify._messages import import_extra
 from ramify._validation import check_choice
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics.answers import AnswerCurve
+from ramify.metrics.answers import AnswerCurve, level_calibration
 from ramify.metrics.curves import By, precision_recall_curves, roc_curves
 from ramify.metrics.hierarchical import level_accuracy
 from ramify.metrics.inputs import LabelChoice
@@ -356,7 +356,8 @@ def plot_answer_curves(
     named = {"": curves} if isinstance(curves, AnswerCurve) else curves
     for name, curve in named.items():
         if kind == "coverage":
-            ax.plot(curve.coverage, curve.risk, label=f"{name} ({curve.aurc:.3f})".strip())
+            area = f"{curve.aurc:.3f}"
+            ax.plot(curve.coverage, curve.risk, label=f"{name} ({area})" if name else area)
             continue
         for level, reached in enumerate(curve.reached.T, start=1):
             ax.plot(curve.risk, reached, label=f"{name} level {level}".strip())
@@ -367,6 +368,49 @@ def plot_answer_curves(
     else:
         ax.set(xlabel="Share of wrong answers", ylabel="Rows with an answer", xlim=(0, None))
         ax.legend(fontsize="small", title="Down to")
+    return ax
+
+
+def plot_level_calibration(
+    y_true: Any,
+    y_score: Any,
+    *,
+    hierarchy: Hierarchy,
+    n_bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
+    """Plot how often the most probable label of each level is right, by its probability.
+
+    Parameters
+    ----------
+    y_true, y_score, hierarchy, n_bins
+        As in `level_calibration`.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw on. By default, a new figure is created.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes drawn on, with one line per level. The legend shows the mean distance from the
+        diagonal, weighted by the numbers of rows (expected calibration error).
+
+    Examples
+    --------
+    >>> from ramify.metrics import plot_level_calibration
+    >>> ax = plot_level_calibration(y_test, scores, hierarchy=hierarchy)  # doctest: +SKIP
+    """
+    report = level_calibration(y_true, y_score, hierarchy, n_bins=n_bins)
+    ax = _new_axes() if ax is None else ax
+    ax.plot([0, 1], [0, 1], color="grey", linestyle=":")
+    found = {name: np.array(values) for name, values in report.columns.items()}
+    for level in range(1, hierarchy.depth + 1):
+        rows, means, right = (
+            found[name][found["level"] == level] for name in ("rows", "probability", "right")
+        )
+        error = np.sum(rows * np.abs(means - right))
+        ax.plot(means, right, "o-", label=f"level {level} ({error:.3f})")
+    ax.set(xlabel="Probability", ylabel="Share that is right", xlim=(0, 1), ylim=(0, 1))
+    ax.legend(fontsize="small", title="Calibration error")
     return ax
 
 

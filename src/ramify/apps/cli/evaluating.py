@@ -32,6 +32,8 @@ from ramify.metrics import (
     evaluate,
     hierarchical_risk,
     per_label_report,
+    plot_answer_curves,
+    plot_level_calibration,
 )
 from ramify.metrics.answers import has_one_path
 
@@ -135,7 +137,7 @@ def read_known_labels(
 
 
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
-    """Write the measures, a table of labels and, if matplotlib is installed, a curve."""
+    """Write the measures, a table of labels and, if matplotlib is installed, curves."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = [
         {**row, "value": None if np.isnan(row["value"]) else row["value"]}
@@ -152,19 +154,31 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
         writer = csv.writer(file)
         writer.writerow(report.columns)
         writer.writerows(row.values() for row in report.rows())
-    return [measures, labels, *_draw_curve(folder, model, summary)]
+    return [measures, labels, *_draw_curves(folder, model, summary)]
 
 
-def _draw_curve(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+def _draw_curves(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
+    truth, scores, hierarchy = known_labels(summary.data), summary.scores, model.hierarchy_
+
     def draw(figure: Any) -> None:
         PrecisionRecallDisplay.from_predictions(
-            known_labels(summary.data),
-            summary.scores,
-            hierarchy=model.hierarchy_,
-            ax=figure.add_subplot(),
+            truth, scores, hierarchy=hierarchy, ax=figure.add_subplot()
         )
 
-    return write_figure(folder / "precision-recall.png", (6, 5), draw)
+    def draw_answers(figure: Any) -> None:
+        curve = answer_curve(truth, scores, hierarchy)
+        left, right = figure.subplots(1, 2)
+        plot_answer_curves(curve, kind="levels", ax=left)
+        plot_answer_curves(curve, kind="coverage", ax=right)
+
+    def draw_calibration(figure: Any) -> None:
+        plot_level_calibration(truth, scores, hierarchy=hierarchy, ax=figure.add_subplot())
+
+    written = write_figure(folder / "precision-recall.png", (6, 5), draw)
+    if summary.answers is not None:
+        written += write_figure(folder / "answers.png", (10, 4.5), draw_answers)
+        written += write_figure(folder / "calibration.png", (6, 5), draw_calibration)
+    return written
 
 
 def write_figure(path: Path, size: tuple[float, float], draw: Callable[[Any], None]) -> list[Path]:
