@@ -38,7 +38,7 @@ from ramify import (
 from ramify.decision.guarantees import false_events, missed_events, pooled
 from ramify.decision.paths import find_ends
 from ramify.io.files import replacing
-from ramify.meta.promises import CalibrationRows, PathPromise, safe_thresholds
+from ramify.meta.promises import CalibrationRows, PathPromise, root_of_each, safe_thresholds
 
 CONFIDENCE = 0.9
 SHARES = (0.05, 0.1, 0.2)
@@ -228,6 +228,15 @@ def validity(n_draws: int) -> Iterator[Kept]:
             for errors in ("missed", "false"):
                 draws = _set_draws(pool, errors, confidence)
                 yield from _judge(pool, errors, confidence, draws, n_draws)
+    yield from namespaces(n_draws)
+
+
+def namespaces(n_draws: int) -> Iterator[Kept]:
+    """Simulate a promise for each namespace of the Gene Ontology."""
+    pool = real_pool("cellcycle_GO", 600)
+    for confidence in (None, CONFIDENCE):
+        draws = _namespace_draws(pool, confidence)
+        yield from _judge(pool, "missed, per namespace", confidence, draws, n_draws)
 
 
 def _path_modes(pool: Pool) -> Iterator[tuple[str, float | None, Draw]]:
@@ -410,6 +419,33 @@ def _set_draws(pool: Pool, errors: str, confidence: float | None) -> Draw:
         at = everything.at
         happens = [at < t if errors == "missed" else at >= t for t in limits]
         return np.array([everything.change[each].sum() for each in happens])
+
+    return draw
+
+
+def _namespace_draws(pool: Pool, confidence: float | None) -> Draw:
+    """Return errors among the labels of each namespace, of the rows that have such labels."""
+    roots = root_of_each(pool.hierarchy)
+    costs = np.ones(len(roots))
+    parts = []
+    for root in np.unique(roots):
+        columns = np.flatnonzero(roots == root)
+        events = missed_events(pool.scores, pool.Y, costs, columns)
+        has_any = np.array([len(row.at) > 0 for row in events])
+        known = [events[k] for k in np.flatnonzero(has_any)]
+        parts.append((events, has_any, pooled(known, np.full(len(known), 1 / len(known)))))
+
+    def draw(rng: np.random.Generator) -> NDArray[np.float64]:
+        chosen = rng.integers(0, len(pool.scores), pool.n_calibration)
+        found = []
+        for events, has_any, everything in parts:
+            kept = chosen[has_any[chosen]]
+            rows = [events[k] for k in kept]
+            limits = safe_thresholds(
+                rows, pool.rows(kept), np.array(SHARES), confidence, missed=True
+            )
+            found.append([everything.change[everything.at < limit].sum() for limit in limits])
+        return np.array(found).T
 
     return draw
 

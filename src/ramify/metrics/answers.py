@@ -490,8 +490,8 @@ def level_calibration(
     columns: dict[str, list[Any]] = {"level": [], "rows": [], "probability": [], "right": []}
     for level in range(1, hierarchy.depth + 1):
         labels = np.flatnonzero(hierarchy.label_levels == level)
-        scores: Any = ranking.scores[:, labels]
-        scores = scores.toarray() if sparse.issparse(scores) else scores
+        part: Any = ranking.scores[:, labels]
+        scores: Any = part.toarray() if sparse.issparse(ranking.scores) else part
         best = scores.argmax(axis=1)
         highest = scores[np.arange(n), best]
         truth: Any = ranking.truth
