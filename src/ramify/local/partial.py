@@ -104,7 +104,7 @@ def united(old: Hierarchy, new: Hierarchy) -> Hierarchy:
     --------
     >>> old = Hierarchy.from_paths(["pet/cat", "plant"])
     >>> united(old, Hierarchy.from_paths(["pet/dog"])).labels
-    ('pet', 'plant', 'pet/cat', 'pet/dog')
+    ('pet', 'pet/cat', 'pet/dog', 'plant')
     """
     known = {edge: None for one in (old, new) for edge in _edges(one)}
     if len(known) == len(list(_edges(old))):
