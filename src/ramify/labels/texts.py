@@ -12,6 +12,7 @@ SET_MARK = "@"
 
 # In the order in which they are tried. A point or a hyphen is as common within names.
 _MARKS = ("/", "|", ">", "::", "→", "»", "\\")
+_ARROWS = (">", "→", "»", "::")  # hardly ever within names
 _FEW = 4  # texts among which a slash is taken for a separator whatever they look like
 _SLASHED = re.compile(r"\b(?:and/or|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
 _WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
@@ -108,7 +109,7 @@ def look_like_paths(texts: Sequence[str], mark: str) -> bool:
     paths = [names for names in parts if len(names) > 1]
     tops = Counter(names[0] for names in parts)
     shared = any(tops[names[0]] > 1 for names in paths)
-    few_tops = 3 * len(tops) <= 2 * len(texts)
+    few_tops = 3 * len(tops) <= 2 * len(texts) or mark in _ARROWS
     return shared and few_tops and 2 * len(paths) > len(texts) and all(map(all, parts))
 
 
