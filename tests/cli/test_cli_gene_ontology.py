@@ -222,3 +222,17 @@ def test_evaluate_says_what_annotations_need(folder: Path) -> None:
     assert "is a file of annotations. Pass it with --annotations" in told.output
     alone = run("evaluate", "m.ramify", "test.csv", "--annotations", "genes.gaf")
     assert "--ontology is required" in alone.output
+
+
+def test_terms_of_another_version_are_named(folder: Path) -> None:
+    text = Path("go.obo").read_text()
+    Path("go.obo").write_text(text.replace("\n\n", "\ndata-version: 2025-01-01\n\n", 1))
+    assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
+    command = ("evaluate", "m.ramify", "test.csv", "--annotations", "test-genes.gaf")
+    assert "version" not in run(*command, "--ontology", "go.obo").output
+    later = text.replace("\n\n", "\ndata-version: 2026-01-01\n\n", 1)
+    later = later.replace("id: GO:4", "id: GO:44")
+    Path("later.obo").write_text(later.replace("alt_id: GO:33", "alt_id: GO:33\nalt_id: GO:4"))
+    shown = " ".join(run(*command, "--ontology", "later.obo").output.split())
+    assert "trained on version 2025-01-01 of the terms" in shown
+    assert "version 2026-01-01, which does not have 1 term of the model" in shown

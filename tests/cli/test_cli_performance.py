@@ -122,3 +122,19 @@ def test_evaluate_recognises_the_training_rows(table: Path) -> None:
     told = run("evaluate", out, part, "--json")
     assert json.loads(told.stdout)["of_training"] is False
     assert "trained on" not in told.stderr
+
+
+def test_labels_that_differ_from_the_training_rows_are_named(table: Path) -> None:
+    out, other = table.with_name("m.ramify"), table.with_name("new.csv")
+    assert run("train", table, "-t", "kind", "-m", "tree", "--folds", 3, "-o", out).exit_code == 0
+    other.write_text("size,kind\n" + "2,b\n" * 50 + "1,a/y\n" * 10, "utf-8")
+    folder = table.with_name("results")
+    result = run("evaluate", out, other, "-t", "kind", "-o", folder)
+    assert "Labels that differ from the training rows: 3" in result.output
+    assert "b      frequency  0.333     0.833" in result.output
+    assert (folder / "drift.csv").read_text("utf-8").startswith("label,measure,before,after,")
+    facts = json.loads(run("evaluate", out, other, "-t", "kind", "--json").stdout)
+    assert {row["label"] for row in facts["drift"]} == {"a", "a/x", "b"}
+    strict = ("evaluate", out, other, "-t", "kind", "--threshold", 0.99, "--json")
+    assert {row["measure"] for row in json.loads(run(*strict).stdout)["drift"]} == {"frequency"}
+    assert "differ from the training" not in run("evaluate", out, table, "-t", "kind").output

@@ -25,6 +25,7 @@ from ramify.metrics.displays import (
     plot_prediction,
     plot_staged_loss,
 )
+from ramify.metrics.drift import label_drift
 from ramify.metrics.evaluation import (
     Evaluation,
     FitRecord,
@@ -109,6 +110,7 @@ __all__ = [
     "hmc_loss",
     "information_content",
     "jaccard_accuracy",
+    "label_drift",
     "label_imbalance",
     "lca_distance",
     "level_accuracy",

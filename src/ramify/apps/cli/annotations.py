@@ -13,9 +13,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from ramify._messages import shorten
+from ramify._messages import counted, shorten
 from ramify.apps.cli.evaluating import write_figure
 from ramify.apps.cli.options import AnnotationOptions, CafaOptions
+from ramify.apps.cli.running import say
 from ramify.apps.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.any_file import check_has_ids
 from ramify.apps.reading.settings import DataOptions
@@ -181,7 +182,9 @@ def evaluate_cafa(
     if not truth.ids:
         raise ValueError(f"{chosen.annotations} has no annotations to evaluate. {lines[0]}")
     if is_model:
-        truth, scores = _predicted(predictions, data, truth, chosen.id_column, reading)
+        model = load_classifier(predictions)
+        _compare_versions(model.hierarchy_, ontology)
+        truth, scores = _predicted(model, data, truth, chosen.id_column, reading)
     else:
         found = read_cafa(
             predictions, ontology, truth.hierarchy, ids=truth.ids, limits=reading.limits
@@ -191,11 +194,23 @@ def evaluate_cafa(
     return _curves(truth, scores, ontology, options, reading.limits), lines
 
 
+def _compare_versions(known: Hierarchy, ontology: Ontology) -> None:
+    """Say if the terms of a model are of another version of the ontology."""
+    if not known.version or not ontology.version or known.version == ontology.version:
+        return
+    now = ontology.hierarchy()
+    gone = sum(label not in now for label in known.labels)
+    say(
+        f"Note: the model was trained on version {known.version} of the terms. The ontology is "
+        f"version {ontology.version}, which does not have {counted(gone, 'term')} of the model. "
+        "To carry the model over, use ramify taxonomy diff and carry"
+    )
+
+
 def _predicted(
-    model_file: Path, data: Path, truth: Annotations, column: str | None, reading: DataOptions
+    model: Any, data: Path, truth: Annotations, column: str | None, reading: DataOptions
 ) -> tuple[Annotations, sparse.csr_array[np.float64]]:
     """Return the true annotations of the rows of a table, and the scores to write for them."""
-    model = load_classifier(model_file)
     table = read_for(model, data, reading, labelled=False)
     _, ids = row_identifiers(table, column)
     annotated = set(truth.ids)

@@ -279,9 +279,27 @@ def evaluation_facts(
         "threshold": summary.threshold,
         "measures": figures,
         "answers": None if summary.answers is None else list(summary.answers.rows()),
+        "drift": None if summary.drift is None else list(summary.drift.rows()),
         "notes": list(summary.notes),
         "files": [str(file) for file in files],
     }
+
+
+def _drift_lines(drift: Report) -> Iterator[str]:
+    """Yield a table of the labels that differ from the training rows, the clearest first."""
+    n_labels = len(set(drift.columns["label"]))
+    yield f"Labels that differ from the training rows: {n_labels:,}"
+    rows = list(drift.rows())
+    cells = [
+        [f"{row['label']}", row["measure"], f"{row['before']:.3f}", f"{row['after']:.3f}"]
+        for row in rows[:_SHOWN_DRIFT]
+    ]
+    yield from aligned([["label", "", "training", "here"], *cells])
+    if len(rows) > _SHOWN_DRIFT:
+        yield f"… and {len(rows) - _SHOWN_DRIFT:,} more; --out FOLDER writes all to drift.csv"
+
+
+_SHOWN_DRIFT = 10
 
 
 def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]) -> None:
@@ -300,6 +318,10 @@ def print_evaluation(console: Any, summary: EvaluationSummary, files: list[Path]
         console.print()
         for line in _answer_lines(summary.answers):
             console.print(line, highlight=False, markup=False)
+    if summary.drift is not None and len(summary.drift):
+        console.print()
+        for line in _drift_lines(summary.drift):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     for note in summary.notes:
         console.print(f"\nNote: {note}", highlight=False, markup=False)
     if files:

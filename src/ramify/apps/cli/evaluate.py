@@ -58,6 +58,7 @@ def evaluate(
 
     from ramify.apps.cli.describing import evaluation_facts, print_evaluation
     from ramify.apps.cli.evaluating import (
+        compare_with_training,
         count_rows,
         evaluate_model,
         read_known_labels,
@@ -99,6 +100,9 @@ def evaluate(
             f"good for others.{tested}"
         )
     summary = evaluate_model(fitted, table, threshold=threshold, decide=decide)
+    if known is not None and not of_training:
+        chosen = threshold, decide, max_error
+        summary = compare_with_training(summary, known, as_predicted=chosen == (None, None, None))
     written = [] if out is None else write_evaluation(out, fitted, summary)
     if as_json:
         print_json(evaluation_facts(summary, written, of_training=of_training))

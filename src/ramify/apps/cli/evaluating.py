@@ -18,6 +18,7 @@ from ramify.apps.cli.running import say
 from ramify.apps.cli.training import known_labels, labels_of
 from ramify.apps.predicting import features_for, label_sets, read_for
 from ramify.apps.reading.settings import DataOptions
+from ramify.inspection.page.performance import LabelCounts, Performance
 from ramify.io.errors import UnknownLabelError
 from ramify.io.files import replacing, writing_text
 from ramify.io.tables.table import Table
@@ -36,6 +37,7 @@ from ramify.metrics import (
     plot_level_calibration,
 )
 from ramify.metrics.answers import has_one_path
+from ramify.metrics.drift import DriftCounts, compare_counts
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class EvaluationSummary:
     figures: Evaluation  # the values of all measures
     answers: Report | None = None  # how specific answers are, if rows have one path each
     notes: tuple[str, ...] = ()  # about the promise of the model
+    drift: Report | None = None  # labels that differ from the training rows, if these are known
 
 
 def evaluate_model(
@@ -91,6 +94,29 @@ def _promised_answers(model: SelectiveClassifier, X: Any, truth: Any) -> Report:
     columns: dict[str, list[Any]] = {"promise": list(shares), "wrong": wrong}
     levels = enumerate(depths.T, start=1)
     return Report(columns | {f"level {level}": share.tolist() for level, share in levels})
+
+
+def compare_with_training(
+    summary: EvaluationSummary, known: Performance, *, as_predicted: bool
+) -> EvaluationSummary:
+    """Add the labels that are more or less frequent than in training, or predicted otherwise.
+
+    `as_predicted`: whether label sets were chosen as in the cross-validation.
+    """
+    hierarchy = summary.data.hierarchy
+    if hierarchy is None or summary.data.unknown is not None:  # training counted them as negative
+        return summary
+    here, there = LabelCounts.of(labels_of(summary.data), summary.predicted), known.counts
+    n_rows = np.full((2, hierarchy.n_labels), [[known.n_rows], [len(summary.scores)]])
+    before, after = DriftCounts(n_rows[0], known.label_rows), DriftCounts(n_rows[1], here.rows)
+    if there is not None and as_predicted:
+        before = replace(before, predicted=there.predicted, right=there.right)
+        after = replace(after, predicted=here.predicted, right=here.right)
+    return replace(summary, drift=compare_counts(before, after, hierarchy.labels, FALSE_NAMES))
+
+
+FALSE_NAMES = 0.05
+"""The expected share of labels that do not differ among those named, at most."""
 
 
 def count_rows(data: Table) -> tuple[int, NDArray[np.int64]]:
@@ -154,7 +180,14 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
         writer = csv.writer(file)
         writer.writerow(report.columns)
         writer.writerows(row.values() for row in report.rows())
-    return [measures, labels, *_draw_curves(folder, model, summary)]
+    written = [measures, labels]
+    if summary.drift is not None:
+        written.append(folder / "drift.csv")
+        with writing_text(written[-1]) as file:
+            writer = csv.writer(file)
+            writer.writerow(summary.drift.columns)
+            writer.writerows(row.values() for row in summary.drift.rows())
+    return [*written, *_draw_curves(folder, model, summary)]
 
 
 def _draw_curves(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
