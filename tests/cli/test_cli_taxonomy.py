@@ -106,3 +106,21 @@ def test_mistakes(
     result = run("taxonomy", "diff", *arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+
+
+def test_a_crosswalk_is_learnt_from_rows_with_labels_of_two_taxonomies(tmp_path: Path) -> None:
+    table, out = tmp_path / "rows.csv", tmp_path / "mapping.csv"
+    rows = ["1,Toys > Dolls,play/figures"] * 9 + ["2,Toys > Cars,play/vehicles"] * 8 + ["3,Books,"]
+    table.write_text("\n".join(["price,ours,theirs", *rows]) + "\n")
+    command = ("taxonomy", "crosswalk", table, "--from", "ours", "--to", "theirs")
+    result = run(*command, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "17 rows with labels of both" in result.output
+    old = Hierarchy.from_paths(["Toys > Dolls", "Toys > Cars", "Books"], " > ")
+    new = Hierarchy.from_paths(["play/figures", "play/vehicles"])
+    mapping = LabelMapping.read(out, old, new)
+    assert mapping.successors("Toys > Dolls") == ("play/figures",)
+    assert mapping.successors("Toys") == ("play",)
+    facts = json.loads(run(*command, "--json").stdout)
+    assert facts["mapping"][0]["old"] == "Toys"
+    assert {row["rows"] for row in facts["pairs"]} == {8, 9, 17}

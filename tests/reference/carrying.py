@@ -24,6 +24,25 @@ def carry_row(mapping: Any, labels: Any) -> set[Any]:
     return set().union(*(image(mapping, label) for label in set(labels) - below))
 
 
+def open_labels(mapping: Any, labels: Any) -> set[Any]:
+    """Return the new labels of which nothing is known for a row with some old labels."""
+    new, marked = mapping.new, set()
+    for label in set(labels) - {x for own in labels for x in mapping.old.ancestors(own)}:
+        targets, known = mapping.successors(label), image(mapping, label)
+        if len(targets) > 1:
+            marked |= set().union(*(with_ancestors(new, x) for x in targets)) - known
+        elif not targets and known:
+            marked |= {child for own in known for child in new.children(own)} - known
+        elif not targets:
+            marked |= {top for top in new.labels if not new.parents(top)}
+    has = carry_row(mapping, labels)
+    marked = {x for own in marked for x in (own, *new.descendants(own))} - has
+    for label in new.labels:  # below a label that the row does not have, all is known
+        if any(parent not in marked | has for parent in new.parents(label)):
+            marked.discard(label)
+    return marked
+
+
 def carry_paths(mapping: Any, ends: Any) -> list[float]:
     """Return the probabilities of the new labels, given how probable it is to end at old ones."""
     found = dict.fromkeys(mapping.new.labels, 0.0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ramify import Hierarchy, LabelMapping
 from ramify.io.errors import FormatError
-from tests.reference.carrying import carry_row
+from tests.reference.carrying import carry_row, open_labels
 from tests.support.label_graphs import build, label_graphs
 
 OLD = Hierarchy.from_paths(["shop/audio/speakers", "shop/audio/radios", "shop/phones", "toys/old"])
@@ -74,6 +74,14 @@ def test_labels_are_carried_with_a_report() -> None:
     assert list(carried.to_frame()["label"]) == list(by_label)
 
 
+def test_labels_below_a_split_are_not_known() -> None:
+    carried = LabelMapping(OLD, NEW, LINES).apply([["shop/audio/radios"], ["shop/phones"]])
+    first, second = carried.partial.to_array()
+    unknown = [NEW.labels[k] for k in np.flatnonzero(np.isnan(first))]
+    assert unknown == ["shop/sound/radios/dab", "shop/sound/radios/fm"]
+    assert not np.isnan(second).any()
+
+
 def test_what_nothing_takes_the_place_of_is_lost() -> None:
     old, new = Hierarchy.from_labels(["a", "b"]), Hierarchy.from_labels(["a"])
     carried = LabelMapping(old, new, []).apply(["a", "b", "b"])
@@ -114,6 +122,9 @@ def test_carried_labels_are_those_of_the_slow_way(mapping: LabelMapping, data: s
     assert found == [carry_row(mapping, row) for row in rows]
     closed = mapping.new.close(carried.Y)
     assert (closed != carried.Y).nnz == 0
+    unknown = np.isnan(carried.partial.to_array())
+    named = [{mapping.new.labels[k] for k in np.flatnonzero(row)} for row in unknown]
+    assert named == [open_labels(mapping, row) for row in rows]
 
 
 @given(mappings=mappings(), name=st.sampled_from(["m.csv", "m.tsv", "m.csv.gz"]))

@@ -27,10 +27,11 @@ from ramify.io.files import FilePath, read_utf8, writing_text
 from ramify.io.formats import usual_delimiter
 from ramify.io.limits import ReadLimits
 from ramify.labels.comparing import Comparison
-from ramify.labels.encoding import LabelFormat, read_labels
+from ramify.labels.encoding import LabelFormat, PartialLabels, read_labels
 from ramify.labels.formats import label_array
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import close_unknown
 from ramify.taxonomies.probabilities import count_for_and_against
 
 COLUMNS = ("old", "new", "change", "score", "reason")
@@ -293,6 +294,31 @@ class LabelMapping:
             rows.append(found.astype(np.int32))
         return _matrix_of(rows, self.new.n_labels)
 
+    @cached_property
+    def _open(self) -> sparse.csr_array[np.int32]:
+        """The labels of which nothing is known in rows that end at an old label; not those below.
+
+        They are the successors of a label that was split, and otherwise, if no label takes its
+        place, those directly below what the parents became.
+        """
+        closure, (indptr, children) = _Closure(self.new), self.new.child_rows
+        tops = np.flatnonzero(self.new.label_levels == 1).astype(np.int32)
+        rows: list[NDArray[np.int32]] = []
+        for k, targets in enumerate(self._targets):
+            start, stop = self._images.indptr[k : k + 2]
+            image = self._images.indices[start:stop]
+            if len(targets) == 1:
+                found = image[:0]
+            elif targets:
+                found = np.concatenate([closure.get(target) for target in targets])
+            else:
+                found = np.concatenate(
+                    [tops[: len(tops) * (not len(image))]]
+                    + [children[indptr[label] : indptr[label + 1]] for label in image]
+                )
+            rows.append(np.setdiff1d(found, image).astype(np.int32))
+        return _matrix_of(rows, self.new.n_labels)
+
     def apply(self, y: Any) -> CarriedLabels:
         """Carry labels over to the new taxonomy.
 
@@ -317,7 +343,7 @@ class LabelMapping:
         found: Any = ends @ self._images
         Y = sparse.csr_array((np.ones_like(found.data), found.indices, found.indptr), found.shape)
         Y.sort_indices()
-        return CarriedLabels(Y, self.new, encoded.format, self._report(ends))
+        return CarriedLabels(Y, self.new, encoded.format, self._report(ends), ends @ self._open)
 
     def _carried_ends(self, ends: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the new labels at which rows end that end at some of the old ones, as masks."""
@@ -390,6 +416,13 @@ class CarriedLabels:
     hierarchy: Hierarchy
     _format: LabelFormat
     report: list[dict[str, Any]]
+    _open: Any  # a matrix whose stored entries mark labels that are not known
+
+    @property
+    def partial(self) -> PartialLabels:
+        """The labels, of which those below a label that was split or removed are unknown."""
+        unknown = close_unknown(self.hierarchy, self.Y, self._open, below=True)
+        return PartialLabels.of(self.Y, self.hierarchy, unknown)
 
     @property
     def kept(self) -> NDArray[np.bool_]:

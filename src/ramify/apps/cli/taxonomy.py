@@ -1,14 +1,15 @@
-"""The commands ``ramify taxonomy diff`` and ``ramify taxonomy carry``."""
+"""The commands ``ramify taxonomy diff``, ``carry`` and ``crosswalk``."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ramify._messages import counted, shorten
-from ramify.apps.cli.options import AsJson, FileOptions, LabelOptions, ModelFile
+from ramify.apps.cli.options import AsJson, DataFile, FileOptions, LabelOptions, ModelFile
 from ramify.apps.cli.running import check_output, command, print_json, say, say_where
 from ramify.io.errors import check_exists
 from ramify.io.formats import HIERARCHIES, format_of
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ramify.labels import Comparison
 
 app = typer.Typer(
-    help="Compare two versions of a taxonomy, and carry models over.",
+    help="Compare two taxonomies, and carry models over.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     add_completion=False,
@@ -27,7 +28,7 @@ app = typer.Typer(
 
 @app.callback()
 def _callback() -> None:
-    """Compare two versions of a taxonomy, and carry models over."""
+    """Compare two taxonomies, and carry models over."""
 
 
 @command
@@ -157,8 +158,84 @@ def carry(
     say_where("Wrote", out)
 
 
+@command
+def crosswalk(
+    data: DataFile,
+    *,
+    first: Annotated[
+        list[str], typer.Option("--from", help="Label column of the first taxonomy; repeatable.")
+    ],
+    second: Annotated[
+        list[str], typer.Option("--to", help="Label column of the second taxonomy; repeatable.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Mapping to write, a CSV file to edit.")
+    ] = None,
+    min_share: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            max=1.0,
+            help="Share of the rows of a label that must have its counterpart, with 95 % "
+            "confidence.",
+        ),
+    ] = 0.5,
+    separator: Annotated[
+        str | None, typer.Option(help="Separator of the names of a path (default: found).")
+    ] = None,
+    files: FileOptions,
+    as_json: AsJson = False,
+) -> None:
+    """Learn which labels of two taxonomies correspond, from rows that are labelled in both.
+
+    ``ramify taxonomy crosswalk products.csv --from gpc --to category -o mapping.csv``
+    """
+    if out is not None:
+        check_output(out, data)
+    check_exists(data)
+    from ramify.apps.cli.training import labels_of
+    from ramify.apps.reading.any_file import read_data
+    from ramify.metrics import Report
+    from ramify.taxonomies.crosswalk import Crosswalk
+
+    sides = []
+    for columns in (first, second):
+        settings = replace(files.settings(), target=tuple(columns), separator=separator)
+        sides.append(read_data(data, None, settings.labelled(files.limits())))
+    labels = [labels_of(side) for side in sides]
+    found = Crosswalk.learn(*labels, *(side.hierarchy for side in sides))
+    mapping = found.mapping(min_share)
+    if out is not None:
+        mapping.write(out)
+    if as_json:
+        print_json(
+            {
+                "pairs": list(found.report().rows()),
+                "mapping": [line._asdict() for line in mapping.lines],
+            }
+        )
+        return
+    n_rows = int((labels[0].sum(axis=1).astype(bool) & labels[1].sum(axis=1).astype(bool)).sum())
+    names = [f"{', '.join(columns)}" for columns in (first, second)]
+    with_one = sum(line.new is not None for line in mapping.lines)
+    typer.echo(
+        f"{counted(n_rows, 'row')} with labels of both. Of {counted(len(mapping.lines), 'label')} "
+        f"of {names[0]}, {with_one:,} have a counterpart among those of {names[1]}\n"
+    )
+    shown: dict[str, list[Any]] = {
+        "old": [line.old for line in mapping.lines],
+        "new": ["-" if line.new is None else line.new for line in mapping.lines],
+        "share": ["" if line.new is None else f"{line.score:.3f}" for line in mapping.lines],
+        "rows": [line.reason for line in mapping.lines],
+    }
+    typer.echo(str(Report(shown)))
+    if out is not None:
+        say_where("Wrote", out)
+
+
 app.command("diff")(diff)
 app.command("carry")(carry)
+app.command("crosswalk")(crosswalk)
 
 
 def _compare(
