@@ -16,6 +16,11 @@ prints
 once with identifiers, alternative identifiers and replacements hidden in the new version, so that
 names, synonyms and places have to tell; what has the same identifier is the truth. Equal names are
 the comparison. ``--rows`` adds models of made-up rows of the first pair.
+
+``--crosswalk`` learns which terms of the Gene Ontology the functions of FunCat correspond to, from
+half of the genes of cellcycle_FUN and cellcycle_GO, which are the same, and carries the FunCat
+labels of the other half: how many of the carried terms are right, and how many of the true ones
+are found, beside giving all genes the most frequent terms, as many as best match the first half.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ramify import (
     Hierarchy,
@@ -41,7 +47,9 @@ from ramify import (
     PCTGradientBoostingClassifier,
     PerParentClassifier,
 )
+from ramify.datasets import fetch
 from ramify.metrics import hierarchical_precision_recall_f1
+from ramify.taxonomies import Crosswalk
 
 THINGS = re.findall(
     r"\w+",
@@ -363,6 +371,48 @@ def pair_as_edits(old: Path, new: Path, n_atoms: int, rng: Any) -> Edited:
     return Edited(first, second, atoms)
 
 
+# ---- labels of the same genes in two taxonomies ----------------------------------------------
+
+
+def compare_crosswalk(rng: Any) -> Iterator[tuple[str, str]]:
+    """Yield figures of terms carried from FunCat to the Gene Ontology."""
+    first, second = fetch("cellcycle_FUN"), fetch("cellcycle_GO")
+    keys = [[row.tobytes() for row in np.nan_to_num(data.X, nan=-9e9)] for data in (first, second)]
+    once = [{key: k for k, key in enumerate(own) if own.count(key) == 1} for own in keys]
+    pairs = [(k, once[1][key]) for key, k in once[0].items() if key in once[1]]
+    rows = rng.permutation(pairs)
+    learnt, tested = np.split(rows, [len(rows) // 2])
+    Y = [(first.y[part[:, 0]], second.y[part[:, 1]]) for part in (learnt, tested)]
+    yield "genes", f"{len(learnt):,} to learn from, {len(tested):,} to test"
+    crosswalk, seconds = _timed(lambda: Crosswalk.learn(*Y[0], first.hierarchy, second.hierarchy))
+    mapping = crosswalk.mapping()
+    found = sum(line.new is not None for line in mapping.lines)
+    yield "functions", f"{found} of {len(mapping.lines)} have a counterpart, {seconds:.2f} s"
+    yield "carried", _quality(Y[1][1], mapping.apply(Y[1][0]).Y, second.hierarchy)
+    order = np.argsort(-Y[0][1].mean(axis=0), kind="stable")
+    frequent = max(range(1, 200), key=lambda n: _f1(Y[0][1], _same(order[:n], Y[0][1]), second))
+    yield (
+        "most frequent terms",
+        _quality(Y[1][1], _same(order[:frequent], Y[1][1]), second.hierarchy),
+    )
+
+
+def _same(labels: Any, like: Any) -> Any:
+    """Return a label matrix whose rows all have the same labels."""
+    Y = np.zeros(like.shape, dtype=np.int32)
+    Y[:, labels] = 1
+    return sparse.csr_array(Y)
+
+
+def _f1(truth: Any, predicted: Any, data: Any) -> float:
+    return hierarchical_precision_recall_f1(truth, predicted, hierarchy=data.hierarchy)[2]
+
+
+def _quality(truth: Any, predicted: Any, hierarchy: Hierarchy) -> str:
+    values = hierarchical_precision_recall_f1(truth, predicted, hierarchy=hierarchy)
+    return "precision {:.3f}, recall {:.3f}, F1 {:.3f}".format(*values)
+
+
 # ---- what is printed --------------------------------------------------------------------------
 
 
@@ -371,6 +421,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--pair", nargs=2, type=Path, action="append", default=[])
     parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--crosswalk", action="store_true")
     parser.add_argument("--edits", type=int, default=30)
     parser.add_argument("--per-label", type=int, default=10, help="training rows of each label")
     parser.add_argument("--share", type=float, default=0.3, help="of rows with new labels")
@@ -386,6 +437,10 @@ def main() -> None:
             edited = pair_as_edits(old, new, 400, rng)
             mapping = LabelMapping.of(Ontology.from_obo(old).compare(Ontology.from_obo(new)))
             _print_models(edited, mapping, _train_and_test(edited, arguments, rng), arguments)
+    if arguments.crosswalk:
+        print("\nFunCat and the Gene Ontology")
+        for name, value in compare_crosswalk(np.random.default_rng(arguments.seed)):
+            print(f"  {name:26} {value}", flush=True)
     edited = edit_products(arguments.edits, arguments.seed)
     train, test = _train_and_test(edited, arguments, rng)
     n = int(arguments.share * len(train.X))

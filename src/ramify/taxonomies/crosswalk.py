@@ -26,8 +26,8 @@ class Crosswalk:
     ----------
     first, second : Hierarchy
         The taxonomies.
-    rows : ndarray of shape (n_labels of first,)
-        The number of rows with each label of the first taxonomy.
+    rows, rows_second : ndarray
+        The numbers of rows with each label of the first and of the second taxonomy.
     together : csr_array of shape (n_labels of first, n_labels of second)
         The number of rows with both labels.
     confidence : float
@@ -40,16 +40,16 @@ class Crosswalk:
     >>> theirs = ["play/figures"] * 7 + ["play/vehicles"] * 7 + ["media/print"] * 9
     >>> crosswalk = Crosswalk.learn(ours, theirs)
     >>> print(crosswalk.report(0.5))
-    first       second         rows  both   share     low    high
-    books       media             9     9  1.0000  0.7009  1.0000
-    books       media/print       9     9  1.0000  0.7009  1.0000
-    toys        play             14    14  1.0000  0.7847  1.0000
-    toys        play/figures     14     7  0.5000  0.2680  0.7320
-    toys        play/vehicles    14     7  0.5000  0.2680  0.7320
-    toys/cars   play              6     6  1.0000  0.6097  1.0000
-    toys/cars   play/vehicles     6     6  1.0000  0.6097  1.0000
-    toys/dolls  play              8     8  1.0000  0.6756  1.0000
-    toys/dolls  play/figures      8     7  0.8750  0.5291  0.9776
+    first       second         rows  both   share     low    high  overlap
+    books       media             9     9  1.0000  0.7009  1.0000   1.0000
+    books       media/print       9     9  1.0000  0.7009  1.0000   1.0000
+    toys        play             14    14  1.0000  0.7847  1.0000   1.0000
+    toys        play/figures     14     7  0.5000  0.2680  0.7320   0.5000
+    toys        play/vehicles    14     7  0.5000  0.2680  0.7320   0.5000
+    toys/cars   play              6     6  1.0000  0.6097  1.0000   0.4286
+    toys/cars   play/vehicles     6     6  1.0000  0.6097  1.0000   0.8571
+    toys/dolls  play              8     8  1.0000  0.6756  1.0000   0.5714
+    toys/dolls  play/figures      8     7  0.8750  0.5291  0.9776   0.8750
     >>> crosswalk.mapping().successors("toys/dolls")
     ('play/figures',)
     """
@@ -57,6 +57,7 @@ class Crosswalk:
     first: Hierarchy
     second: Hierarchy
     rows: NDArray[np.int64]
+    rows_second: NDArray[np.int64]
     together: sparse.csr_array[np.int64]
     confidence: float
 
@@ -101,8 +102,8 @@ class Crosswalk:
         Y, Z = (matrix[np.flatnonzero(both)] for matrix in matrices)
         together: Any = sparse.csr_array(Y.T @ Z)
         together.sort_indices()
-        rows = np.bincount(Y.indices, minlength=Y.shape[1])
-        return cls(sides[0].hierarchy, sides[1].hierarchy, rows, together, confidence)
+        rows = [np.bincount(part.indices, minlength=part.shape[1]) for part in (Y, Z)]
+        return cls(sides[0].hierarchy, sides[1].hierarchy, *rows, together, confidence)
 
     def report(self, min_share: float = 0.0) -> Report:
         """Report the labels that occur together.
@@ -115,8 +116,9 @@ class Crosswalk:
         Returns
         -------
         Report
-            Columns first, second, rows (with the first label), both, share, and low and high, the
-            limits of the share.
+            Columns first, second, rows (with the first label), both, share (of these rows that
+            have the second label), low and high, the limits of the share, and overlap, the share
+            of the rows with either label that have both.
         """
         check_number("min_share", min_share, 0, 1)
         at, other = self._pairs()
@@ -129,10 +131,11 @@ class Crosswalk:
             name: [side.labels[k] for k in places[keep]] for name, (side, places) in names.items()
         }
         numbers = {"rows": rows, "both": both, "share": both / rows, "low": low, "high": high}
+        numbers["overlap"] = self._overlap()
         return Report(columns | {name: values[keep].tolist() for name, values in numbers.items()})
 
     def mapping(self, min_share: float = 0.5) -> LabelMapping:
-        """Make a mapping: the most specific label that most rows with a label have.
+        """Make a mapping: of the labels that most rows with a label have, that of most overlap.
 
         Parameters
         ----------
@@ -149,12 +152,11 @@ class Crosswalk:
         check_number("min_share", min_share, 0, 1)
         at, other = self._pairs()
         low, high = _wilson(self.together.data, self.rows[at], self.confidence)
-        level, share = self.second.label_levels[other], self.together.data / self.rows[at]
-        best: dict[int, int] = {}
-        for pair in np.flatnonzero(low >= min_share)[::-1].tolist():
-            found = best.setdefault(int(at[pair]), pair)
-            if (level[pair], share[pair]) >= (level[found], share[found]):
-                best[int(at[pair])] = pair
+        share, overlap = self.together.data / self.rows[at], self._overlap()
+        level = self.second.label_levels[other]
+        possible = np.flatnonzero(low >= min_share)
+        ranked = possible[np.lexsort((-other[possible], level[possible], overlap[possible]))]
+        best = {int(at[pair]): pair for pair in ranked.tolist()}  # the last one stays
         lines = []
         for k in np.flatnonzero(self.rows).tolist():
             label = self.first.labels[k]
@@ -168,6 +170,11 @@ class Crosswalk:
             target = self.second.labels[other[pair]]
             lines.append(MappingLine(label, target, "", round(float(share[pair]), 3), reason))
         return LabelMapping(self.first, self.second, lines)
+
+    def _overlap(self) -> NDArray[np.float64]:
+        """Return for all stored counts the share of the rows with either label that have both."""
+        (at, other), both = self._pairs(), self.together.data
+        return np.asarray(both / (self.rows[at] + self.rows_second[other] - both))
 
     def _pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the labels of all stored counts."""
