@@ -352,3 +352,12 @@ def test_the_files_of_the_recorded_runs(path):
     for section, options in read_plainly(path).items():
         for name, value in options.items():
             assert same_value(found.text(section, name), value)
+
+
+def test_values_without_effect_are_not_refused(write):
+    text = "[Relief]\nIterations = [0.2,0.5,1]\nNeighbours = [10, 15]\n[kNNTree]\nk = many\n"
+    settings = read_settings(write(text))
+    assert settings.numbers("Relief", "Iterations") == (0.2, 0.5, 1.0)
+    assert settings.text("Relief", "Neighbours") == "[10,15]"
+    (note,) = settings.ignored
+    assert "[kNNTree] k must be an integer, got 'many'. It has no effect." in note

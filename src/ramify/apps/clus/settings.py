@@ -225,10 +225,14 @@ def read_settings(path: str | Path) -> Settings:
             continue
         name = _name(path, section, found)
         value = OLD_VALUES.get((section, name), {}).get(found.value, found.value)
-        checked = check_value(
-            OPTIONS[section, name], value, place(path, found.line, section, name)
-        )
-        entries[section, name] = replace(found, section=section, name=name, value=checked)
+        option = OPTIONS[section, name]
+        try:
+            value = check_value(option, value, place(path, found.line, section, name))
+        except SettingsError as error:
+            if option.status != "without effect":
+                raise
+            raw.ignored.append(f"{error} It has no effect.")
+        entries[section, name] = replace(found, section=section, name=name, value=value)
     return Settings(path, entries, frozenset(sections), tuple(raw.ignored))
 
 
