@@ -30,6 +30,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for k in range(30)
     ]
     (tmp_path / "german.csv").write_text("\n".join(["probe;size;klasse", *rows]), "utf-8")
+    products = [
+        f"{k},{'pans' if k % 2 else 'pots'},{'51/10' if k % 2 else '51/20'}" for k in range(20)
+    ]
+    (tmp_path / "products.csv").write_text("\n".join(["price,category,gpc", *products]), "utf-8")
     arff = "@relation r\n@attribute x numeric\n{}\n@data\n{}\n"
     plants = [f"{k % 7},{1 + k % 2},{'ab'[k % 2]}" for k in range(20)]
     dots = [f"{k % 7},{'A.B' if k % 2 else 'A.C'}" for k in range(20)]

@@ -103,7 +103,8 @@ class Crosswalk:
         together: Any = sparse.csr_array(Y.T @ Z)
         together.sort_indices()
         rows = [np.bincount(part.indices, minlength=part.shape[1]) for part in (Y, Z)]
-        return cls(sides[0].hierarchy, sides[1].hierarchy, *rows, together, confidence)
+        hierarchies = sides[0].hierarchy, sides[1].hierarchy
+        return cls(*hierarchies, rows[0], rows[1], together, confidence)
 
     def report(self, min_share: float = 0.0) -> Report:
         """Report the labels that occur together.
