@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ramify._validation import check_choice
 from ramify.apps.cli.options import (
     AnnotationOptions,
     AsJson,
@@ -28,7 +27,6 @@ from ramify.apps.named_estimators import (
     make_model,
 )
 from ramify.io.errors import check_exists
-from ramify.labels.unknown import ENDS
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import DataOptions
@@ -182,6 +180,11 @@ def _check_ends(
     ends: str, model: str | None, max_error: float | None, annotations: AnnotationOptions
 ) -> None:
     """Refuse what cannot learn from labels that are not known."""
+    if ends == "known":
+        return
+    from ramify._validation import check_choice
+    from ramify.labels.unknown import ENDS
+
     check_choice("--ends", ends, ENDS)
     others = {
         "--model auto": model == "auto",
@@ -189,7 +192,7 @@ def _check_ends(
         "--annotations": annotations.annotations is not None,
     }
     for other, given in others.items():
-        if given and ends != "known":
+        if given:
             raise ValueError(f"--ends {ends} cannot be combined with {other}. Omit one.")
 
 
