@@ -1,6 +1,7 @@
 # On a new machine, start with `make demo` or `make test`. Both can be run repeatedly.
 PYTHON ?= python3
 VENV := .venv
+COMMA := ,
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest --quiet
 
@@ -10,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo test test-process test-all answers test-oldest coverage docs bench bench-compare lint sanitize sanitize-threads fuzz fuzz-sanitized fuzz-coverage format clean
 .NOTPARALLEL:
 
-demo: $(VENV)/.installed-cli build/native/.built
+demo: $(VENV)/.installed-cli,tables build/native/.built
 	@echo "ramify: comparing models on the bundled animals (usually 10 seconds)"
 	@$(BIN)/ramify demo
 
@@ -132,7 +133,7 @@ $(VENV)/.created:
 # The dependencies of an extra, which change with pyproject.toml only. The package is used from src.
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/.created
 	@tools/install $(abspath $(BIN))/python $*
-	@touch $@ $(if $(filter docs test,$*),$(VENV)/.installed-cli)
+	@touch $@ $(if $(filter docs test,$*),$(VENV)/.installed-cli$(COMMA)tables)
 
 # Any of these installs what the build needs; folders are newer after a file was added or removed.
 build/native/.built: $(shell find CMakeLists.txt core bindings -not -name '.*') | $(VENV)/.created
