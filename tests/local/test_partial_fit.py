@@ -88,6 +88,14 @@ def test_labels_may_appear_later(cls):
     assert model.predict_proba(X).shape == (200, 7)
 
 
+def test_the_separator_of_paths_stays():
+    X, y = data()
+    paths = np.char.replace(y, "/", " > ")
+    old = np.isin(y, ["a/x", "a/y", "c"])
+    model = PerNodeClassifier(linear()).partial_fit(X[old], paths[old]).partial_fit(X, paths)
+    assert model.hierarchy_.separator == " > "
+
+
 def test_flat_classes_and_levels_may_appear_later():
     X, y = data()
     flat = np.char.replace(y, "/", " ")

@@ -106,23 +106,24 @@ def united(old: Hierarchy, new: Hierarchy) -> Hierarchy:
     >>> united(old, Hierarchy.from_paths(["pet/dog"])).labels
     ('pet', 'pet/cat', 'pet/dog', 'plant')
     """
-    known = {edge: None for one in (old, new) for edge in _edges(one)}
-    if len(known) == len(list(_edges(old))):
+    before = _edges(old)
+    edges = dict.fromkeys([*before, *_edges(new)])
+    if len(edges) == len(before):
         return old
     if old.depth <= 1 and new.depth <= 1:
-        return Hierarchy.from_labels(child for _, child in known)
-    root = "\0"  # no label begins with it
-    edges = [(root if parent is None else parent[0], child) for parent, child in known]
-    return Hierarchy.from_edges(edges, root=root, tree=old.is_tree and new.is_tree)
+        return Hierarchy.from_labels(child for _, child in edges)
+    found = Hierarchy.from_edges(edges, root=_ROOT, tree=old.is_tree and new.is_tree)
+    return Hierarchy(found.labels, found.parent_rows, old.separator)
+
+
+_ROOT = "\0"
+"""Stands for the root: no label begins with it."""
 
 
 def _edges(hierarchy: Hierarchy) -> list[tuple[Any, Any]]:
-    labels = hierarchy.labels
-    parents, children = (part.tolist() for part in edges_of(hierarchy))
-    return [
-        (None if parent == ROOT else (labels[parent],), labels[child])
-        for parent, child in zip(parents, children, strict=True)
-    ]
+    names = [*hierarchy.labels, _ROOT]  # the position of the root is -1
+    parents, children = edges_of(hierarchy)
+    return [(names[p], names[c]) for p, c in zip(parents.tolist(), children.tolist(), strict=True)]
 
 
 def moved(model: LocalModel, old: Hierarchy, new: Hierarchy) -> LocalModel:
