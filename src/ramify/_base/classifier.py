@@ -241,7 +241,7 @@ class HierarchicalClassifier(
 
     def _why_not_unknown(self) -> str | None:
         """Return why `fit` cannot learn from labels that are partly unknown, or None."""
-        return f"{type(self).__name__} requires all labels. PCTForestClassifier learns from others"
+        return f"{type(self).__name__} requires all labels. Use PCTForestClassifier"
 
     def _drop_unlabelled(
         self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]
@@ -464,16 +464,12 @@ class HierarchicalClassifier(
             predicted.resize((predicted.shape[0], encoded.Y.shape[1]))
         else:
             encoded = read_labels(y, self.hierarchy_, allow_unknown=True)
-        truth = encoded.Y
-        check_same_length(predicted.shape[0], truth.shape[0])
+        check_same_length(predicted.shape[0], encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, predicted.shape[0])
-        if encoded.unknown is not None:
-            partial = PartialLabels._of(encoded)
-            return subset_accuracy(
-                partial, predicted, hierarchy=encoded.hierarchy, sample_weight=weights
-            )
-        differences = abs(predicted - truth).sum(axis=1)
-        return float(np.average(np.asarray(differences).ravel() == 0, weights=weights))
+        truth = encoded.Y if encoded.unknown is None else PartialLabels._of(encoded)
+        return subset_accuracy(
+            truth, predicted, hierarchy=encoded.hierarchy, sample_weight=weights
+        )
 
     def with_hierarchy(
         self,
@@ -669,18 +665,12 @@ class ArrayClassifier(HierarchicalClassifier):
             The fitted classifier.
         """
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        self._learn(X, encoded.Y, weights, encoded.unknown)
+        self._learn(X, encoded, weights)
         return self
 
     @abstractmethod
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
-        """Learn from X as returned by `read_training_features` and from Y, with ancestors."""
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
+        """Learn from X as returned by `read_training_features` and from labels."""
 
 
 class StagedClassifier(HierarchicalClassifier):

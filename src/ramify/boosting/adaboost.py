@@ -23,8 +23,8 @@ from ramify._validation import check_choice, check_number
 from ramify.data.features import make_dataset, read_features
 from ramify.data.rows import as_label_rows, as_rows, by_rows
 from ramify.decision import apply_threshold, make_coherent
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.unknown import UnknownLabels
 from ramify.metrics import hamming_loss, hierarchical_hamming_loss
 
 _TESTS = ("feature", "threshold", "default_right")
@@ -252,13 +252,8 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
 
     # ---- learning --------------------------------------------------------------------------
 
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
+        Y, unknown = encoded.Y, encoded.unknown
         rows = np.flatnonzero(weights > 0)  # rows of weight 0 must not affect thresholds
         X = by_rows(X)
         validation = None

@@ -17,8 +17,8 @@ from ramify.data.rows import as_rows
 from ramify.decision import make_coherent
 from ramify.decision.best_sets import count_ends
 from ramify.labels.class_weight import check_class_weight
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.unknown import UnknownLabels
 from ramify.local.learning import (
     LocalModel,
     LocalModels,
@@ -165,25 +165,17 @@ class LinearClassifier(ArrayClassifier):
         check_number("C", self.C, 1e-9, 1e9)
         check_class_weight(self.class_weight)
 
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
-        targets = LabelTargets(Y)
-        data = TreeData(X, self.schema_, targets, weights, n_jobs=self.n_jobs)
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
+        Y = encoded.Y
+        data = TreeData(X, self.schema_, LabelTargets(Y), weights, n_jobs=self.n_jobs)
         # The weights include those of the classes.
         learner = LinearLearner(LinearClassifier(C=self.C), data, self.hierarchy_)
         learner.prepare()
         self.columns_ = cast("LinearColumns", learner.columns)
         rows = LabelRows(Y, self.hierarchy_, weights)
         counts = count_ends(Y[weights > 0], self.hierarchy_)
-        self.exclusive_ = unknown is None and bool((counts == 1).all())
+        self.exclusive_ = bool((counts == 1).all())
         labels = self._outputs()
-        for name in {"model_", "siblings_"} & vars(self).keys():  # of the fit before
-            delattr(self, name)
         if self._has_families():
             problems = parent_problems(rows, exclusive=True)
             self.siblings_ = LocalModels(

@@ -16,8 +16,8 @@ from ramify._validation import check_number
 from ramify.data.features import FeatureSchema
 from ramify.data.rows import dense
 from ramify.decision import make_coherent
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.unknown import UnknownLabels
 from ramify.local.neighbors import find_by_present_cells, find_nearest
 
 _METRICS = tuple(sorted({name for names in VALID_METRICS.values() for name in names}))
@@ -147,20 +147,15 @@ class MLkNN(ArrayClassifier):
         check_number("n_neighbors", self.n_neighbors, 1, whole=True)
         check_number("smoothing", self.smoothing, np.finfo(float).tiny, 1e9)
 
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
         _check_range(X)
-        self.X_, self.Y_ = spread_nominal(X, self.schema_), Y
-        if unknown is not None:
-            self.unknown_ = unknown.as_rows()
+        self.X_, self.Y_ = spread_nominal(X, self.schema_), encoded.Y
+        if encoded.unknown is not None:
+            self.unknown_ = encoded.unknown.as_rows()
         self.n_neighbors_ = min(int(self.n_neighbors), X.shape[0] - 1)
         counts = self._count_labels(None)
-        table = count_evidence(counts, Y, self.n_neighbors_, getattr(self, "unknown_", None))
+        unknown = getattr(self, "unknown_", None)
+        table = count_evidence(counts, self.Y_, self.n_neighbors_, unknown)
         self.posterior_ = find_posterior(table, float(self.smoothing))
 
     def _why_not_unknown(self) -> str | None:

@@ -18,6 +18,7 @@ from ramify._validation import check_choice, check_number
 from ramify.data.features import read_features
 from ramify.data.rows import by_columns, by_rows
 from ramify.decision import make_coherent
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels, known_shares
 
@@ -394,13 +395,8 @@ class GlobalNaiveBayes(ArrayClassifier):
         check_number("smoothing", self.smoothing, 0)
         check_number("var_smoothing", self.var_smoothing, 0)
 
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
+        Y, unknown = encoded.Y, encoded.unknown
         if not (weights > 0).all():
             rows = np.flatnonzero(weights > 0)
             X = by_rows(X)

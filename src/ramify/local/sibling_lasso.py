@@ -23,8 +23,8 @@ from ramify._progress import track
 from ramify._schema import Anything, Array, MapOf, Maybe, Number, Part, Schema, Sparse, Whole
 from ramify._validation import check_choice, check_folds, check_number
 from ramify.data.features import read_features
+from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.unknown import UnknownLabels
 from ramify.local.lasso_groups import (
     Group,
     GroupFit,
@@ -175,21 +175,15 @@ class SiblingLassoClassifier(ArrayClassifier):
         check_number("tol", self.tol, 0)
         check_number("max_iter", self.max_iter, 1, whole=True)
 
-    def _learn(
-        self,
-        X: Any,
-        Y: sparse.csr_array[np.int32],
-        weights: NDArray[np.float64],
-        unknown: UnknownLabels | None,
-    ) -> None:
+    def _learn(self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]) -> None:
         self.features_ = learn_features(X, self.schema_, weights)
         columns = self.features_.transform(X)
-        groups = find_groups(Y, weights, self.hierarchy_)
+        groups = find_groups(encoded.Y, weights, self.hierarchy_)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         given = None if self.alpha == "cv" else float(self.alpha)
         n_folds, splits = self.cv, None
         if given is None and not isinstance(self.cv, int | np.integer):
-            n_folds, splits = 0, tuple(check_cv(self.cv).split(X, Y))
+            n_folds, splits = 0, tuple(check_cv(self.cv).split(X, encoded.Y))
         rule = PenaltyRule(given, self.n_alphas, self.alpha_min, n_folds, seed, splits)
         tasks = (
             delayed(fit_group)(columns, weights, group, rule, tol=self.tol, max_iter=self.max_iter)
