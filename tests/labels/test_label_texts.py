@@ -18,7 +18,9 @@ def test_paths_keep_the_separator_they_are_written_with() -> None:
     assert encoded.format.write(encoded.Y).tolist() == SHOP
 
 
-@pytest.mark.parametrize("mark", [">", " > ", "|", "::", " → ", "/", " / ", "\\"])
+@pytest.mark.parametrize(
+    "mark", [">", " > ", "|", "::", " → ", "/", " / ", "\\", "->", " => ", " >> ", " › "]
+)
 def test_every_separator_gives_the_same_tree(mark: str) -> None:
     paths = [mark.join(path.split(" > ")) for path in SHOP]
     hierarchy = read_labels(paths).hierarchy
@@ -48,6 +50,12 @@ def test_blanks_around_separators_make_no_labels() -> None:
         ["x@y.com", "z@y.com", "a@b.org"],
         ["a > b", "c", "d", "e"],
         ["R&B", "Rock|Pop", "Jazz", "Folk"],
+        ["p > 0.05", "p > 0.01", "n.s."],
+        ["size >= 5", "size >= 9", "none"],
+        ["A -> B", "A -> C", "B -> A", "B -> C"],
+        ["Oslo → Rome", "Rome → Oslo", "Oslo → Bergen"],
+        ["A <-> B", "A <-> C"],
+        ["http://schema.org/Person", "http://schema.org/Place", "http://example.org/x"],
     ],
 )
 def test_marks_within_names_split_nothing(names: list[str]) -> None:

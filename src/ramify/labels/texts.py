@@ -11,10 +11,12 @@ SET_MARK = "@"
 """Joins the labels of a row in files of CLUS."""
 
 # In the order in which they are tried. A point or a hyphen is as common within names.
-_MARKS = ("/", "|", ">", "::", "→", "»", "\\")
-_ARROWS = (">", "→", "»", "::")  # hardly ever within names
+_MARKS = ("/", "|", ">", "::", "→", "»", "\\", "->", "=>", ">>", "›")
+_ARROWS = (">", "::", "→", "»", "->", "=>", ">>", "›")  # hardly ever within names
+_OTHER_SIGN = re.compile(r"[-=<>]$|^[=>]")  # of names at the > of another sign, such as >= or ->
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*\s*%?")
 _FEW = 4  # texts among which a slash is taken for a separator whatever they look like
-_SLASHED = re.compile(r"\b(?:and/or|n/a|w/o?)(?!\w)", re.IGNORECASE)  # not paths
+_SLASHED = re.compile(r"\b(?:(?:and/or|n/a|w/o?)(?!\w)|\w+://\S+)", re.IGNORECASE)  # not paths
 _WORD = re.compile(r"[^\W\d_]{3}")  # three letters in a row; shorter names are codes
 _INNER_POINT = re.compile(r"(?<=\d)[.,:/-](?=\d)")
 _RANK = re.compile(r"[A-Za-z]{1,2}__")  # as in k__Bacteria; p__Firmicutes
@@ -107,10 +109,28 @@ def look_like_paths(texts: Sequence[str], mark: str) -> bool:
     """Return whether most texts have a mark, and several begin with the same name before it."""
     parts = [[name.strip() for name in _SLASHED.sub("", text).split(mark)] for text in texts]
     paths = [names for names in parts if len(names) > 1]
+    if 2 * len(paths) <= len(texts) or not all(map(all, parts)):
+        return False
     tops = Counter(names[0] for names in parts)
-    shared = any(tops[names[0]] > 1 for names in paths)
-    few_tops = 3 * len(tops) <= 2 * len(texts) or mark in _ARROWS
-    return shared and few_tops and 2 * len(paths) > len(texts) and all(map(all, parts))
+    if not any(tops[names[0]] > 1 for names in paths):
+        return False
+    return _are_below(paths, mark) if mark in _ARROWS else 3 * len(tops) <= 2 * len(texts)
+
+
+def _are_below(paths: Sequence[Sequence[str]], mark: str) -> bool:
+    """Return whether arrows lead to a lower level: not to a number, nor from place to place.
+
+    Labels such as p > 0.05 compare; in A -> B and B -> A, most tops stand below others as well.
+    """
+    if any(_OTHER_SIGN.search(name) for names in paths for name in names):
+        return False
+    if mark == ">" and all(
+        _NUMBER.fullmatch(names[1]) and not _NUMBER.fullmatch(names[0]) for names in paths
+    ):
+        return False
+    tops = {names[0] for names in paths}
+    lower = {name for names in paths for name in names[1:] if not name.isdigit()}
+    return 2 * len(tops & lower) <= len(tops)
 
 
 def _written(texts: Sequence[str], mark: str) -> str:
