@@ -155,6 +155,31 @@ def test_weights_count_rows_several_times() -> None:
     assert one.risk == pytest.approx(other.risk)
     assert one.reached == pytest.approx(other.reached)
 
+    tables = [
+        metrics.level_calibration(true, scores, TREE, sample_weight=[2, 1]),
+        metrics.level_calibration([true[0], *true], scores[[0, 0, 1]], TREE),
+    ]
+    assert np.array(list(tables[0].columns.values())) == pytest.approx(
+        np.array(list(tables[1].columns.values()))
+    )
+
+
+def test_curves_without_a_right_answer_print_their_infinite_threshold() -> None:
+    scores = np.full((1, TREE.n_labels), 0.6)
+    table = metrics.answer_curve([["c"]], scores, TREE, candidates=TREE.label_levels == 3)
+    assert "0.1000        inf" in str(table.at_errors([0.1]))
+
+
+def test_wrong_shares_and_scores_are_refused() -> None:
+    scores = np.full((1, TREE.n_labels), 0.6)
+    curve = metrics.answer_curve([["c"]], scores, TREE)
+    for share in (-0.1, 1.5, np.nan):
+        with pytest.raises(ValueError, match=f"shares must be a number from 0 to 1, got {share}"):
+            curve.at_errors([share])
+    for margin in (-2.0, 3.0):
+        with pytest.raises(ValueError, match=f"probabilities from 0 to 1, got {margin:g}. Pass"):
+            metrics.level_calibration([["c"]], scores * 0 + margin, TREE)
+
 
 def test_evaluate_has_them_if_rows_have_one_path() -> None:
     scores = np.full((2, TREE.n_labels), 0.6)
@@ -178,6 +203,10 @@ def test_curves_are_drawn() -> None:
     # The best of level 1 is "a", of level 2 "a/p", of level 3 "a/p/x".
     errors = [line.get_label() for line in one.lines[1:]]
     assert errors == ["level 1 (0.100)", "level 2 (0.600)", "level 3 (0.600)"]
+    weighted = metrics.plot_level_calibration(
+        [["a/q"], ["b"]], scores, hierarchy=TREE, sample_weight=[1, 0]
+    )
+    assert weighted.lines[1].get_label() == "level 1 (0.400)"
     with pytest.raises(ValueError, match="kind must be"):
         metrics.plot_answer_curves(curve, kind="depth")
 

@@ -19,7 +19,14 @@ from ramify.data.rows import as_label_rows
 from ramify.decision.guarantees import climb
 from ramify.decision.paths import find_ends, read_candidates
 from ramify.labels.hierarchy import Hierarchy
-from ramify.metrics.inputs import LabelSets, Truth, read_ranking, read_sets, unknown_truth_error
+from ramify.metrics.inputs import (
+    LabelSets,
+    Scores,
+    Truth,
+    read_ranking,
+    read_sets,
+    unknown_truth_error,
+)
 from ramify.metrics.reports import Report
 
 
@@ -329,6 +336,8 @@ class AnswerCurve:
             answer on each level or below it. These are figures of the rows of the curve, not a
             promise about others; see `ramify.SelectiveClassifier`.
         """
+        for share in shares:
+            check_number("shares", share, 0, 1)
         worst = np.maximum.accumulate(self.risk)
         last = np.searchsorted(worst, np.asarray(shares, dtype=np.float64), side="right") - 1
         columns = {
@@ -386,9 +395,7 @@ def answer_curve(
     >>> round(curve.aurc, 4)
     0.0351
     """
-    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
-    if ranking.unknown is not None:
-        raise unknown_truth_error()
+    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight).require_known()
     scores = ranking.scores.toarray() if sparse.issparse(ranking.scores) else ranking.scores
     ends = find_ends(ranking.truth, hierarchy) if candidates is None else candidates
     may_end = read_candidates(np.asarray(ends, dtype=bool), hierarchy)
@@ -414,8 +421,8 @@ def answer_curve(
     )
     # An answer changes from the label above it, or from none, when the threshold is its score.
     change = said - np.concatenate([said[:, 1:], np.zeros((n, 1, said.shape[2]))], axis=1)
-    weights = np.ones(n) if ranking.weight is None else ranking.weight
-    change *= (weights / weights.sum())[:, None, None]
+    weights = ranking.row_weights / ranking.row_weights.sum()
+    change *= weights[:, None, None]
     at = chains.scores[known]
     order = np.argsort(-at, kind="stable")
     at, sums = at[order], np.cumsum(change[known][order], axis=0)
@@ -481,21 +488,19 @@ def level_calibration(
         2  0.6667       0.6000  0.5000
     """
     check_number("n_bins", n_bins, 1, whole=True)
-    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight)
-    if ranking.unknown is not None:
-        raise unknown_truth_error()
-    n = ranking.truth.shape[0]
-    weights = np.ones(n) if ranking.weight is None else ranking.weight
-    weights = weights / weights.sum()
+    ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight).require_known()
+    _check_probabilities(ranking.scores)
+    rows = np.arange(ranking.truth.shape[0])
+    weights = ranking.row_weights / ranking.row_weights.sum()
     columns: dict[str, list[Any]] = {"level": [], "rows": [], "probability": [], "right": []}
     for level in range(1, hierarchy.depth + 1):
         labels = np.flatnonzero(hierarchy.label_levels == level)
         part: Any = ranking.scores[:, labels]
         scores: Any = part.toarray() if sparse.issparse(ranking.scores) else part
         best = scores.argmax(axis=1)
-        highest = scores[np.arange(n), best]
+        highest = scores[rows, best]
         truth: Any = ranking.truth
-        right = np.asarray(truth[np.arange(n), labels[best]]).ravel() > 0
+        right = np.asarray(truth[rows, labels[best]]).ravel() > 0
         bins = np.minimum((highest * n_bins).astype(int), n_bins - 1)
         sums = [np.bincount(bins, weights * each, n_bins) for each in (1.0, highest, right)]
         for share, probability, is_right in zip(*sums, strict=True):
@@ -504,3 +509,16 @@ def level_calibration(
                 for column, value in zip(columns.values(), row, strict=True):
                     column.append(value)
     return Report(columns)
+
+
+def _check_probabilities(scores: Scores) -> None:
+    """Raise an error if scores are not from 0 to 1, up to rounding."""
+    for value in (float(scores.min()), float(scores.max())) if scores.shape[1] else ():
+        if not -_ROUNDING <= value <= 1 + _ROUNDING:
+            raise ValueError(
+                f"y_score must contain probabilities from 0 to 1, got {value:g}. Pass the result "
+                "of predict_proba."
+            )
+
+
+_ROUNDING = 1e-6

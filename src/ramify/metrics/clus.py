@@ -15,7 +15,6 @@ from ramify.metrics.inputs import (
     Ranking,
     read_ranking,
     read_sets,
-    unknown_truth_error,
 )
 from ramify.metrics.ranking import mean_auprc, mean_auroc, pooled_auprc, weighted_auprc
 from ramify.metrics.sets import (
@@ -78,9 +77,7 @@ def clus_multilabel_measures(
     (0.0, 1.5, 0.6666666666666666)
     """
     # Its ranking measures sort the scores of all labels.
-    ranking = read_ranking(y_true, dense(y_score), hierarchy, labels, None)
-    if ranking.unknown is not None:
-        raise unknown_truth_error()
+    ranking = read_ranking(y_true, dense(y_score), hierarchy, labels, None).require_known()
     truth = ranking.truth[:, ranking.labels]
     scores = np.asarray(ranking.scores)[:, ranking.labels]
     sets = read_sets(truth, scores >= threshold, None, "all", None)

@@ -377,13 +377,14 @@ def plot_level_calibration(
     *,
     hierarchy: Hierarchy,
     n_bins: int = 10,
+    sample_weight: ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Plot how often the most probable label of each level is right, by its probability.
 
     Parameters
     ----------
-    y_true, y_score, hierarchy, n_bins
+    y_true, y_score, hierarchy, n_bins, sample_weight
         As in `level_calibration`.
     ax : matplotlib.axes.Axes, optional
         Axes to draw on. By default, a new figure is created.
@@ -399,7 +400,9 @@ def plot_level_calibration(
     >>> from ramify.metrics import plot_level_calibration
     >>> ax = plot_level_calibration(y_test, scores, hierarchy=hierarchy)  # doctest: +SKIP
     """
-    report = level_calibration(y_true, y_score, hierarchy, n_bins=n_bins)
+    report = level_calibration(
+        y_true, y_score, hierarchy, n_bins=n_bins, sample_weight=sample_weight
+    )
     ax = _new_axes() if ax is None else ax
     ax.plot([0, 1], [0, 1], color="grey", linestyle=":")
     found = {name: np.array(values) for name, values in report.columns.items()}

@@ -243,9 +243,8 @@ def top_k_accuracy(
     if ranking.unknown is None:
         return float(np.average(hits / k, weights=ranking.weight))
     n_known = n_chosen - ranking.unknown[:, ranking.labels].sum(axis=1)
-    weight = np.ones(len(hits)) if ranking.weight is None else ranking.weight
     values = np.where(n_known > 0, hits / np.clip(n_known, 1, k), np.nan)
-    return mean_defined(values, weight)
+    return mean_defined(values, ranking.row_weights)
 
 
 def _best_labels(ranking: Ranking, k: int) -> NDArray[np.int32]:

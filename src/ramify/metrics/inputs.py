@@ -37,10 +37,20 @@ class Ranking:
     unknown: Truth | None = None
     """The cells that are not known, which are 0 in the truth; None if there are none."""
 
+    @property
+    def row_weights(self) -> NDArray[np.float64]:
+        """The weight of each row, 1 if there are no weights."""
+        return np.ones(self.truth.shape[0]) if self.weight is None else self.weight
+
+    def require_known(self) -> Ranking:
+        """Return this object, or raise an error if some of the truth is not known."""
+        if self.unknown is not None:
+            raise unknown_truth_error()
+        return self
+
     def positives(self) -> NDArray[np.float64]:
         """Total weight of the positive rows of each chosen label."""
-        weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight
-        return np.asarray(self.truth.T @ weight, dtype=np.float64)[self.labels]
+        return np.asarray(self.truth.T @ self.row_weights, dtype=np.float64)[self.labels]
 
     def weighing_rows(self) -> Ranking:
         """Return a copy without rows of weight 0, which would add steps of height 0."""
@@ -62,8 +72,7 @@ class Ranking:
         """
         if self.unknown is None:
             return self, np.zeros(len(self.labels))
-        weight = np.ones(self.truth.shape[0]) if self.weight is None else self.weight
-        counts = np.asarray(self.unknown.T @ weight, dtype=np.float64)[self.labels]
+        counts = np.asarray(self.unknown.T @ self.row_weights, dtype=np.float64)[self.labels]
         least = min(float(self.scores.min()), 0.0) if self.scores.shape[1] else 0.0
         least = min(least - 1.0, float(np.nextafter(least, -np.inf)))
         scores, cells = cast("Any", self.scores), cast("Any", self.unknown)

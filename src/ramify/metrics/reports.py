@@ -63,7 +63,7 @@ def shown(cell: Any) -> str:
     if isinstance(cell, float | np.floating):
         if np.isnan(cell):
             return "-"
-        return f"{cell:.0f}" if cell == round(cell) and abs(cell) >= 2 else f"{cell:.4f}"
+        return f"{cell:.0f}" if float(cell).is_integer() and abs(cell) >= 2 else f"{cell:.4f}"
     return str(cell)
 
 
