@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -102,6 +103,41 @@ def test_evaluate_describes_answers_of_models_without_a_promise(table: Path) -> 
     found = json.loads(run("evaluate", path, table, "--json").stdout)["answers"]
     assert [row["errors"] for row in found] == [0.01, 0.05, 0.1]
     assert "train a model with --max-error" in run("evaluate", path, table).output
+
+
+def test_evaluate_scores_rows_once_for_all_promises(
+    model: Path, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored = []
+    score = ramify.SelectiveClassifier._predict_scores
+
+    def counted(self: ramify.SelectiveClassifier, X: Any) -> Any:
+        scored.append(len(X))
+        return score(self, X)
+
+    monkeypatch.setattr(ramify.SelectiveClassifier, "_predict_scores", counted)
+    assert run("evaluate", model, table, "--json").exit_code == 0
+    assert scored == [600, 600]  # probabilities, and the label sets of `predict`
+
+
+def test_evaluate_writes_valid_json_if_the_surest_answer_is_wrong(table: Path) -> None:
+    path, one = table.with_name("unpromised.ramify"), table.with_name("one.csv")
+    run("train", table, "--target", "kind", "--drop", "site", "--folds", 0, "-o", path)
+    rows = pandas.read_csv(table)
+    found = ramify.load(path).predict_proba(rows[[f"x{k}" for k in range(5)]][:1])[0]
+    classes = ramify.load(path).classes_
+    other = min(
+        (str(label) for label in classes if "/" not in label),
+        key=lambda label: found[list(classes).index(label)],
+    )
+    rows[:1].assign(kind=other).to_csv(one, index=False)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    done = run("evaluate", path, one, "--json")
+    facts = json.loads(done.stdout, parse_constant=refuse)
+    assert [row["threshold"] for row in facts["answers"]] == [None, None, None]
 
 
 def test_rows_unlike_those_of_the_calibration_are_named(model: Path, table: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -560,6 +560,15 @@ class SelectiveClassifier(WrappingClassifier):
             return chains.answers(self.thresholds_[chains.tops])
         share, weight = self._read_promise(max_error, shift_weight, len(scores))
         return chains.answers(promise.thresholds(chains.tops, share, weight))
+
+    def _answers_for(
+        self, scores: NDArray[np.float64], shares: Iterable[float]
+    ) -> Iterator[NDArray[np.intp]]:
+        """Yield the answer for each row, -1 for none, for several promises."""
+        promise: Any = self.promise_
+        chains = self._chains(scores)
+        for share in shares:
+            yield chains.answers(promise.thresholds(chains.tops, share))
 
     def _decide(
         self,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ramify._messages import counted
-from ramify.apps.cli.evaluating import EvaluationSummary
+from ramify.apps.cli.evaluating import EvaluationSummary, json_rows
 from ramify.apps.cli.training import TrainingSummary
 from ramify.inspection.page.performance import TITLES
 from ramify.io.tables.table import Table
@@ -269,17 +269,13 @@ def evaluation_facts(
     summary: EvaluationSummary, files: list[Path], *, of_training: bool
 ) -> dict[str, Any]:
     """Return the result of an evaluation as a dict for JSON."""
-    figures = [
-        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
-        for row in summary.figures.rows()
-    ]
     return {
         "data": data_facts(summary.data),
         "of_training": of_training,
         "threshold": summary.threshold,
-        "measures": figures,
-        "answers": None if summary.answers is None else list(summary.answers.rows()),
-        "drift": None if summary.drift is None else list(summary.drift.rows()),
+        "measures": json_rows(summary.figures),
+        "answers": None if summary.answers is None else json_rows(summary.answers),
+        "drift": None if summary.drift is None else json_rows(summary.drift),
         "notes": list(summary.notes),
         "files": [str(file) for file in files],
     }

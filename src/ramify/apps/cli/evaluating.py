@@ -26,10 +26,12 @@ from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.selective import SelectiveClassifier
 from ramify.metrics import (
+    AnswerCurve,
     Evaluation,
     PrecisionRecallDisplay,
     Report,
     answer_curve,
+    answer_report,
     evaluate,
     hierarchical_risk,
     per_label_report,
@@ -70,30 +72,49 @@ def evaluate_model(
     figures = evaluate(truth, scores, hierarchy, y_pred=predicted)
     notes: tuple[str, ...] = ()
     if isinstance(model, SelectiveClassifier):
-        shift = model.check_shift(X)
+        shift = model.shift_of(model._confidence_of(scores))
         notes = (str(shift),) if shift.is_likely else ()
     answers = None
     if data.unknown is None and has_one_path(truth, hierarchy):
         if isinstance(model, SelectiveClassifier) and model.errors_ == "wrong":
-            answers = _promised_answers(model, X, truth)
+            answers = _promised_answers(model, scores, truth)
         else:
-            answers = answer_curve(truth, scores, hierarchy).at_errors(SHARES)
+            answers = _answer_curve(model, truth, scores).at_errors(SHARES)
     return EvaluationSummary(data, scores, predicted, threshold, figures, answers, notes)
+
+
+def _answer_curve(model: Any, truth: Any, scores: NDArray[np.float64]) -> AnswerCurve:
+    """Return the curve of answers that end where rows of the training ended."""
+    ends = getattr(model, "ends_", None)
+    return answer_curve(truth, scores, model.hierarchy_, candidates=ends)
 
 
 SHARES = (0.01, 0.05, 0.1)
 """Shares of errors for which answers are described."""
 
 
-def _promised_answers(model: SelectiveClassifier, X: Any, truth: Any) -> Report:
+def _promised_answers(
+    model: SelectiveClassifier, scores: NDArray[np.float64], truth: Any
+) -> Report:
     """Return how often the answers of several promises are wrong, and how specific they are."""
-    shares = sorted({*SHARES, model.max_error})
-    answers = (label_sets(model.with_max_error(share), X) for share in shares)
-    wrong = [hierarchical_risk(truth, each, hierarchy=model.hierarchy_) for each in answers]
-    depths = model.answer_depths(X, shares)
-    columns: dict[str, list[Any]] = {"promise": list(shares), "wrong": wrong}
-    levels = enumerate(depths.T, start=1)
-    return Report(columns | {f"level {level}": share.tolist() for level, share in levels})
+    hierarchy, shares = model.hierarchy_, sorted({*SHARES, model.max_error})
+    answers = [model._closed(each) for each in model._answers_for(scores, shares)]
+    wrong = [hierarchical_risk(truth, each, hierarchy=hierarchy) for each in answers]
+    tables = (answer_report(truth, each, hierarchy).columns["reached"] for each in answers)
+    columns: dict[str, list[Any]] = {"promise": shares, "wrong": wrong}
+    levels = list(zip(*tables, strict=True))[1:]
+    return Report(columns | {f"level {k}": list(share) for k, share in enumerate(levels, 1)})
+
+
+def json_rows(report: Report) -> list[dict[str, Any]]:
+    """Return the rows of a report with None for NaN and infinity, which JSON does not have."""
+    return [
+        {
+            name: None if isinstance(value, float) and not np.isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in report.rows()
+    ]
 
 
 def compare_with_training(
@@ -165,13 +186,9 @@ def read_known_labels(
 def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
     """Write the measures, a table of labels and, if matplotlib is installed, curves."""
     folder.mkdir(parents=True, exist_ok=True)
-    figures = [
-        {**row, "value": None if np.isnan(row["value"]) else row["value"]}
-        for row in summary.figures.rows()
-    ]
     measures = folder / "measures.json"
     with writing_text(measures) as file:
-        json.dump(figures, file, indent=1)
+        json.dump(json_rows(summary.figures), file, indent=1)
     labels = folder / "labels.csv"
     report = per_label_report(
         known_labels(summary.data), summary.scores, model.hierarchy_, y_pred=summary.predicted
@@ -199,7 +216,7 @@ def _draw_curves(folder: Path, model: Any, summary: EvaluationSummary) -> list[P
         )
 
     def draw_answers(figure: Any) -> None:
-        curve = answer_curve(truth, scores, hierarchy)
+        curve = _answer_curve(model, truth, scores)
         left, right = figure.subplots(1, 2)
         plot_answer_curves(curve, kind="levels", ax=left)
         plot_answer_curves(curve, kind="coverage", ax=right)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ramify._messages import counted
 from ramify.decision.guarantees import climb
 from ramify.decision.paths import find_ends
-from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.selective import SelectiveClassifier
 from ramify.metrics.answers import answer_curve, has_one_path
 
@@ -40,35 +39,37 @@ def describe_certainty(
     has_truth = truth is not None and has_one_path(truth, hierarchy)
     if scores is None or not (promised or has_truth):
         return None
-    answer = (
-        (lambda k: model._answers(scores, SHARES[k]))
+    answers = (
+        model._answers_for(scores, SHARES)
         if promised
-        else _answers_without_promise(scores, truth, hierarchy)
+        else _answers_without_promise(model, scores, truth)
     )
-    levels = np.append(hierarchy.label_levels, 0)
-    answers = np.stack([answer(k) for k in range(len(SHARES))])
-    depths = levels[answers]
-    reached = np.stack([(depths >= k).mean(axis=1) for k in range(1, hierarchy.depth + 1)], axis=1)
-    wrong = None
-    if has_truth:
-        rows = np.arange(len(scores))
-        is_true = [np.asarray(truth[rows, row]).ravel() > 0 for row in np.maximum(answers, 0)]
-        wrong = ((answers >= 0) & ~np.array(is_true)).mean(axis=1)
-    found = _described(counted(len(scores), "row"), promised, reached, wrong)
-    return found | {"rows": [_changes(answers[:, row]) for row in shown]}
+    levels, n_levels = np.append(hierarchy.label_levels, 0), hierarchy.depth + 1
+    rows = np.arange(len(scores))
+    reached, wrong, of_shown = [], [], []
+    for each in answers:
+        ends = np.bincount(levels[each], minlength=n_levels)
+        reached.append(ends[::-1].cumsum()[::-1][1:] / len(scores))
+        of_shown.append(each[shown])
+        if has_truth:
+            is_true = np.asarray(truth[rows, np.maximum(each, 0)]).ravel() > 0
+            wrong.append(((each >= 0) & ~is_true).mean())
+    found = _described(counted(len(scores), "row"), promised, reached, wrong or None)
+    return found | {"rows": [_changes(row) for row in np.stack(of_shown, axis=1)]}
 
 
 def _answers_without_promise(
-    scores: NDArray[np.float64], truth: Any, hierarchy: Hierarchy
-) -> Callable[[int], NDArray[np.intp]]:
-    table = answer_curve(truth, scores, hierarchy).at_errors(SHARES)
-    limits = table.columns["threshold"]
-    chains = climb(scores, find_ends(truth, hierarchy), hierarchy)
-    return lambda k: chains.answers(limits[k])
+    model: Any, scores: NDArray[np.float64], truth: Any
+) -> Iterator[NDArray[np.intp]]:
+    hierarchy, ends = model.hierarchy_, getattr(model, "ends_", None)
+    ends = find_ends(truth, hierarchy) if ends is None else ends
+    table = answer_curve(truth, scores, hierarchy, candidates=ends).at_errors(SHARES)
+    chains = climb(scores, ends, hierarchy)
+    return (chains.answers(limit) for limit in table.columns["threshold"])
 
 
 def _described(
-    about: str, promised: bool, reached: Any, wrong: NDArray[np.float64] | None = None
+    about: str, promised: bool, reached: Any, wrong: list[float] | None = None
 ) -> dict[str, Any]:
     return {
         "about": about,
