@@ -278,7 +278,7 @@ class TestUnsupported:
 
     def test_the_default_is_no_request(self, write):
         text = "[Tree]\nConvertToRules = No\n[Hierarchical]\nPruneInSig = 0\n"
-        read_settings(write(text)).supported(Switches())
+        assert read_settings(write(text)).supported(Switches()).ignored == ()
 
     def test_a_name_of_a_value(self, write):
         found = read_settings(write("[Ensemble]\nEnsembleMethod = Pert\n"))

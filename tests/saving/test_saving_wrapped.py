@@ -116,7 +116,8 @@ def test_categories_that_a_binary_search_would_miss_need_trust(categories):
 def test_missing_categories_are_last(categories):
     encoder = OneHotEncoder().fit(rows()[:, 2:])
     encoder.categories_ = [np.array(categories, dtype=object if "b" in categories else float)]
-    load_wrapped(dump_wrapped([encoder]), (), LoadLimits())
+    (found,) = load_wrapped(dump_wrapped([encoder]), (), LoadLimits())
+    np.testing.assert_array_equal(found.categories_[0], encoder.categories_[0])
 
 
 def test_a_pipeline_that_would_read_pickles_when_fitted_again_needs_trust(tmp_path):
