@@ -44,6 +44,8 @@ def unknown_labels_error(
 
 def is_missing(value: object) -> bool:
     """Return whether a value is missing: None, NaN, NaT or pandas.NA."""
+    if isinstance(value, str):  # the usual case
+        return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     if isinstance(value, Decimal):

@@ -38,7 +38,10 @@ def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.cs
             f"label_sets must be a list of label sets, got the string {label_sets!r}. Pass "
             f"[[{label_sets!r}]]."
         )
-    rows = [(row,) if np.isscalar(row) or row is None else tuple(row) for row in label_sets]
+    rows = [
+        (row,) if isinstance(row, str) or row is None or np.isscalar(row) else tuple(row)
+        for row in label_sets
+    ]
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, count=len(rows)), out=indptr[1:])
     lookup = graph.lookup.__getitem__

@@ -237,13 +237,13 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     rows = values.tolist() if is_array else values
     if len(rows) == 0:
         raise ValueError("y has no rows. Pass at least one row.")
-    for row, value in enumerate(rows):
-        if is_missing(value):
-            raise missing_label_error(row, value)
-    numbers = _as_numbers(rows)
+    missing = np.flatnonzero(missing_rows(rows))
+    if missing.size:
+        raise missing_label_error(int(missing[0]), rows[missing[0]])
+    odd = [value for value in rows if not isinstance(value, str)]
+    numbers = _as_numbers(rows) if odd else None
     if numbers is not None:
         return read_numbers(numbers, hierarchy)
-    odd = [value for value in rows if not isinstance(value, str)]
     if odd:
         raise TypeError(
             f"y must contain either strings or numbers, got {odd[0]!r} among other values. Use "

@@ -183,7 +183,13 @@ def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> E
     if hierarchy is None:
         hierarchy = infer_hierarchy(label for row in parts.values() for label in row)
     parts = {value: tuple(labels_meant(row, hierarchy)) for value, row in parts.items()}
-    Y = hierarchy.encode([parts[value] for value in y])
+    try:
+        once = hierarchy.encode(parts.values())
+    except (TypeError, ValueError):
+        hierarchy.encode([parts[value] for value in y])  # names the row
+        raise
+    place = {value: k for k, value in enumerate(parts)}
+    Y = once[[place[value] for value in y]]
     if all(len(row) == 1 for row in parts.values()):
         return EncodedLabels(Y, hierarchy, OneLabelFormat(hierarchy, dtype))
     return EncodedLabels(Y, hierarchy, JoinedFormat(hierarchy, dtype))

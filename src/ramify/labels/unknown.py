@@ -239,7 +239,12 @@ def split_matrix(values: Any) -> tuple[Any, Any] | None:
 
 def missing_rows(values: Sequence[Any]) -> NDArray[np.bool_]:
     """Return which rows are None, NaN or pandas.NA in place of labels."""
+    if set(map(type, values)) <= _NEVER_MISSING:
+        return np.zeros(len(values), dtype=bool)
     return np.array([is_missing(value) for value in values], dtype=bool)
+
+
+_NEVER_MISSING = {str, np.str_, int, bool, list, tuple, set, frozenset}
 
 
 def first_unknown(unknown: UnknownLabels, hierarchy: Hierarchy) -> str:
