@@ -85,5 +85,7 @@ def test_wrong_arguments_are_named(rows):
         label_drift(before, after, ANIMALS, pred_before=pred_before)
     with pytest.raises(ValueError, match="y_after must have the labels of y_before"):
         label_drift(np.eye(3), np.eye(4))
+    with pytest.raises(ValueError, match="y_after has 0 columns"):
+        label_drift(before, [[], []], ANIMALS)
     with pytest.raises(ValueError, match="false_discoveries must be"):
         label_drift(before, after, ANIMALS, false_discoveries=2)
