@@ -164,9 +164,13 @@ def test_equal_labels_and_followers_need_no_line() -> None:
         ("old,new,score\nshop,toys,high\n", "line 2: score must be a number, got 'high'"),
         ("old,new\nshop,toys\n\nshop,toys\n", "line 4 repeats .*line 2"),
         ("old,new\nshop,toys\nshop,\n", "line 3 says that nothing takes the place of 'shop'"),
-        ('old,new\n"shop,toys\n', "old must be a label of the old taxonomy"),
+        ('old,new\n"shop,toys\n', "line 2: unexpected end of data"),
         ("old,new,change\n,,added\n", "line 2: old and new must not both be empty"),
         ("old,new\nsh\0op,toys\n", "line"),
+        ("old,new,old\nshop,toys,toys\n", "'old' and 'new' once each"),
+        ("old,new\nshop\n", "line 2: expected 2 cells, as in the first line, got 1"),
+        ("old,new\nshop,toys,games\n", "line 2: expected 2 cells, as in the first line, got 3"),
+        ("old,new,score\nshop,toys,nan\n", "line 2: score must be a number from 0 to 1, got nan"),
     ],
 )
 def test_damaged_files(text: str, message: str, tmp_path: Path) -> None:
@@ -199,3 +203,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 def test_lines_in_python_are_checked_as_well() -> None:
     with pytest.raises(ValueError, match=r"unknown label 'shoop'"):
         LabelMapping(OLD, NEW, [("shoop", "toys")])
+    with pytest.raises(TypeError, match=r"lines\[0\] must be a MappingLine or a pair .*got 'ab'"):
+        LabelMapping(OLD, NEW, ["ab"])
+    with pytest.raises(ValueError, match=r"lines\[0\]: score must be a number from 0 to 1"):
+        LabelMapping(OLD, NEW, [("shop", "toys", "", float("inf"))])
+    with pytest.raises(TypeError, match=r"lines\[0\]: change and reason must be strings"):
+        LabelMapping(OLD, NEW, [("shop", "toys", None)])
+
+
+def test_unusual_labels_are_read_as_they_were_written(tmp_path: Path) -> None:
+    labels = [" a", "a", "b ", "two\nlines", "u\u2028v", 'q"q', "x,y", "-"]
+    old, new = Hierarchy.from_labels(labels), Hierarchy.from_labels([x + x for x in labels])
+    mapping = LabelMapping(old, new, zip(old.labels, new.labels, strict=True))
+    mapping.write(tmp_path / "mapping.csv")
+    assert LabelMapping.read(tmp_path / "mapping.csv", old, new).lines == mapping.lines

@@ -6,6 +6,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from os import fspath
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +21,7 @@ from ramify._messages import counted, did_you_mean, import_extra, shorten
 from ramify._savable import savable
 from ramify._schema import Instance, Maybe, Number, Schema, Text, TupleOf
 from ramify._schema import Label as LabelName
-from ramify._validation import Label
+from ramify._validation import Label, check_number
 from ramify.data.rows import as_label_rows
 from ramify.io.errors import FormatError, check_exists
 from ramify.io.files import FilePath, read_utf8, writing_text
@@ -121,7 +122,7 @@ class LabelMapping:
 
     def __init__(self, old: Hierarchy, new: Hierarchy, lines: Iterable[Any]) -> None:
         self.old, self.new = old, new
-        given = [MappingLine(*line) for line in lines]
+        given = [_as_line(line, f"lines[{k}]") for k, line in enumerate(lines)]
         _check_lines(given, old, new, [f"lines[{k}]" for k in range(len(given))])
         self.lines = tuple(sorted(given, key=self._place))
 
@@ -197,18 +198,19 @@ class LabelMapping:
             {str(label): label for label in (*side.aliases, *side.labels)} for side in (old, new)
         )
         lines, places = [], []
-        rows = csv.reader(text.splitlines(), delimiter=usual_delimiter(path))
+        file = StringIO(text, newline="")
+        rows = csv.reader(file, delimiter=usual_delimiter(path), strict=True)
         try:
             header = [cell.strip().lower() for cell in next(rows, [])]
-            if not {"old", "new"} <= set(header):
+            if any(header.count(name) != 1 for name in ("old", "new")):
                 raise FormatError(
                     f"{fspath(path)} must begin with a line of column names, with 'old' and "
-                    f"'new', got {shorten(header)}."
+                    f"'new' once each, got {shorten(header) or 'nothing'}."
                 )
             for row in rows:
                 where = f"{fspath(path)}, line {rows.line_num}"
                 if any(cell.strip() for cell in row):
-                    lines.append(_read_line(dict(zip(header, row, strict=False)), names, where))
+                    lines.append(_read_line(_by_column(header, row, where), names, where))
                     places.append(where)
         except csv.Error as error:
             raise FormatError(f"{fspath(path)}, line {rows.line_num}: {error}.") from None
@@ -380,21 +382,18 @@ class LabelMapping:
 
     def _report(self, ends: Any) -> list[dict[str, Any]]:
         counts = np.bincount(ends.indices, minlength=self.old.n_labels)
-        found = [
+        labels = ((k, self.old.labels[k]) for k in np.flatnonzero(counts).tolist())
+        changed = [(k, label) for k, label in labels if self.status(label) != "kept"]
+        images = self.new.decode(self._images[[k for k, _ in changed]]) if changed else []
+        return [
             {
                 "label": label,
                 "status": self.status(label),
                 "n_rows": int(counts[k]),
-                "carried_to": self._most_specific_image(k),
+                "carried_to": image,
             }
-            for k, label in enumerate(self.old.labels)
-            if counts[k]
+            for (k, label), image in zip(changed, images, strict=True)
         ]
-        return [row for row in found if row["status"] != "kept"]
-
-    def _most_specific_image(self, k: int) -> tuple[Label, ...]:
-        (row,) = self.new.decode(self._images[[k]])
-        return row
 
 
 @dataclass(frozen=True)
@@ -545,25 +544,51 @@ def _matrix_of_rows(rows: tuple[Any, Any], shape: tuple[int, int]) -> sparse.csr
     return sparse.csr_array((ones, indices, indptr), shape=shape)
 
 
+def _as_line(given: Any, where: str) -> MappingLine:
+    try:
+        return MappingLine(*(() if isinstance(given, str) else given))
+    except TypeError:
+        raise TypeError(
+            f"{where} must be a MappingLine or a pair of an old and a new label, got {given!r}."
+        ) from None
+
+
+def _by_column(header: list[str], row: list[str], where: str) -> dict[str, str]:
+    """Return the cells of a row by column; those after the labels may be missing."""
+    needed = 1 + max(header.index("old"), header.index("new"))
+    if len(row) < needed or any(cell.strip() for cell in row[len(header) :]):
+        raise FormatError(
+            f"{where}: expected {counted(len(header), 'cell')}, as in the first line, got "
+            f"{len(row)}. Put labels with a delimiter in quotes, and leave the cell empty if "
+            "nothing takes the place of a label."
+        )
+    return dict(zip(header, row, strict=False))
+
+
 def _read_line(
     cells: dict[str, str], names: tuple[dict[str, Label], ...], where: str
 ) -> MappingLine:
-    labels: list[Label | None] = []
-    for column, known in zip(("old", "new"), names, strict=True):
-        text = cells.get(column, "").strip()
-        if text and text not in known:
-            raise FormatError(
-                f"{where}: {column} must be a label of the {column} taxonomy, got {text!r}."
-                f"{did_you_mean(text, known)}"
-            )
-        labels.append(known[text] if text else None)
-    old, new = labels
+    old, new = (
+        _read_label(cells[column], column, known, where)
+        for column, known in zip(("old", "new"), names, strict=True)
+    )
     score = cells.get("score", "").strip()
     try:
         value = float(score) if score else 1.0
     except ValueError:
         raise FormatError(f"{where}: score must be a number, got {score!r}.") from None
     return MappingLine(old, new, cells.get("change", "").strip(), value, cells.get("reason", ""))
+
+
+def _read_label(cell: str, column: str, known: dict[str, Label], where: str) -> Label | None:
+    """Return the label of a cell; spaces around it count only if the label has them."""
+    text = cell if cell in known else cell.strip()
+    if text and text not in known:
+        raise FormatError(
+            f"{where}: {column} must be a label of the {column} taxonomy, got {text!r}."
+            f"{did_you_mean(text, known)}"
+        )
+    return known[text] if text else None
 
 
 def _check_lines(
@@ -577,6 +602,9 @@ def _check_lines(
         for label, side in ((line.old, old), (line.new, new)):
             if label is not None:
                 side.index(label)
+        check_number(f"{where}: score", line.score, 0, 1)
+        if not isinstance(line.change, str) or not isinstance(line.reason, str):
+            raise TypeError(f"{where}: change and reason must be strings, got {tuple(line)!r}.")
         if line.old is None and line.new is None:
             raise ValueError(f"{where}: old and new must not both be empty. Remove the line.")
         first = seen.setdefault((line.old, line.new), where)
