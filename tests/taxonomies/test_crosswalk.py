@@ -70,5 +70,7 @@ def test_wrong_arguments_are_named():
         Crosswalk.learn(sets(OURS), sets(THEIRS[:-1]))
     with pytest.raises(ValueError, match="y_second must have labels of rows with labels"):
         Crosswalk.learn([["a"], []], [[], ["b"]])
+    with pytest.raises(ValueError, match="confidence must be less than 1, got 1"):
+        Crosswalk.learn(["a"], ["b"], confidence=1)
     with pytest.raises(ValueError, match="min_share"):
         Crosswalk.learn(["a"], ["b"]).mapping(2)

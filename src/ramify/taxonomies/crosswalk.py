@@ -18,7 +18,7 @@ from ramify.metrics.reports import Report
 from ramify.taxonomies.mapping import LabelMapping, MappingLine
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Crosswalk:
     """How often rows with a label of one taxonomy have each label of another one.
 
@@ -39,6 +39,8 @@ class Crosswalk:
     >>> ours = ["toys/dolls"] * 8 + ["toys/cars"] * 6 + ["books"] * 9
     >>> theirs = ["play/figures"] * 7 + ["play/vehicles"] * 7 + ["media/print"] * 9
     >>> crosswalk = Crosswalk.learn(ours, theirs)
+    >>> crosswalk
+    Crosswalk(4 → 5 labels, 10 pairs)
     >>> print(crosswalk.report(0.5))
     first       second         rows  both   share     low    high  overlap
     books       media             9     9  1.0000  0.7009  1.0000   1.0000
@@ -61,6 +63,10 @@ class Crosswalk:
     together: sparse.csr_array[np.int64]
     confidence: float
 
+    def __repr__(self) -> str:
+        sizes = f"{self.first.n_labels:,} → {self.second.n_labels:,} labels"
+        return f"Crosswalk({sizes}, {counted(self.together.nnz, 'pair')})"
+
     @classmethod
     def learn(
         cls,
@@ -81,7 +87,7 @@ class Crosswalk:
         first, second : Hierarchy, optional
             The taxonomies; by default those of the labels.
         confidence : float
-            The confidence of the intervals of the shares, which are those of Wilson.
+            The confidence of the intervals of the shares, which are those of Wilson; below 1.
 
         Returns
         -------
@@ -89,6 +95,8 @@ class Crosswalk:
             The counts.
         """
         check_number("confidence", confidence, 0, 1)
+        if confidence == 1:
+            raise ValueError("confidence must be less than 1, got 1. Pass e.g. 0.99.")
         sides = [read_labels(y, known) for y, known in ((y_first, first), (y_second, second))]
         matrices = [side.Y.astype(np.int64) for side in sides]
         if matrices[0].shape[0] != matrices[1].shape[0]:
@@ -142,7 +150,7 @@ class Crosswalk:
         ----------
         min_share : float
             The share of the rows with a label that must have its counterpart, with the confidence
-            of the crosswalk: the lower limit of the interval counts.
+            of the crosswalk: the lower limit of the interval counts, which is less than 1.
 
         Returns
         -------
