@@ -23,6 +23,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import known_shares
 from ramify.meta.selective import SelectiveClassifier
 from ramify.meta.thresholds import make_splits
+from ramify.metrics.inputs import unknown_cells, without_cells
 from ramify.model_selection import ModelChoice, choose_model
 from ramify.model_selection.candidates import BASELINE
 
@@ -175,7 +176,8 @@ def cross_validate(
         )
         truth, X = y[test_rows], _safe_indexing(data.X, test_rows)
         chosen = label_sets(part, X)
-        counts.append(LabelCounts.of(Y[test_rows], _known_only(chosen, truth)))
+        partial = truth if isinstance(truth, PartialLabels) else None
+        counts.append(LabelCounts.of(Y[test_rows], without_cells(chosen, unknown_cells(partial))))
         found.append(measure(truth, part.predict_proba(X), chosen, data.hierarchy))
         shares = np.tile(_label_shares(Y[fit_rows], y[fit_rows]), (len(test_rows), 1))
         like = Answers.like(Y[fit_rows], part.hierarchy_, np.ones(len(fit_rows)), is_path=False)
@@ -184,13 +186,6 @@ def cross_validate(
     scores = {name: [fold[name] for fold in found] for name in MEASURES}
     baseline = {name: _mean_defined([fold[name] for fold in plain]) for name in MEASURES}
     return scores, baseline, reduce(add, counts)
-
-
-def _known_only(chosen: Any, truth: Any) -> Any:
-    """Return predicted labels without those of which nobody knows whether they are right."""
-    if not isinstance(truth, PartialLabels) or truth.unknown is None:
-        return chosen
-    return chosen - chosen.multiply(truth.unknown.as_rows())
 
 
 def _label_shares(Y: Any, y: Any) -> NDArray[np.float64]:
