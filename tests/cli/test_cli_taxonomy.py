@@ -86,6 +86,16 @@ def test_a_model_is_carried_over(files: tuple[Path, Path], tmp_path: Path) -> No
     result = run("taxonomy", "carry", model, new, *arguments, "-o", tmp_path / "again.ramify")
     assert result.exit_code == 0, result.output
     assert set(json.loads(result.output)["labels"].values()) == {"relearnt"}
+    for arguments, message in (
+        (("--rows", rows, "--relearn", "some"), "--relearn must be one of 'changed', 'all'"),
+        (("--relearn", "all"), "--relearn all requires --rows"),
+    ):
+        result = run("taxonomy", "carry", model, new, *arguments, "-o", tmp_path / "no.ramify")
+        assert (result.exit_code, message in " ".join(result.output.split())) == (2, True)
+    rows.write_text(rows.read_text().replace("speakers", "speeches"))
+    result = run("taxonomy", "carry", model, new, "--rows", rows, "-o", tmp_path / "no.ramify")
+    assert "unknown label 'speeches'" in " ".join(result.output.split())
+    assert "--ignore-unknown" not in result.output  # which is not an option of carry
 
 
 @pytest.mark.parametrize(
@@ -95,6 +105,9 @@ def test_a_model_is_carried_over(files: tuple[Path, Path], tmp_path: Path) -> No
         (("old.txt", "new.csv", "-o", "old.txt"), "--out must not be an input file"),
         (("old.txt", "new.csv", "-o", "missing/map.csv"), "must be in an existing folder"),
         (("old.txt", "bad.csv"), "expected a parent and a child"),
+        (("old.txt", "new.csv", "--plot", "old.txt"), "--plot must not be an input file"),
+        (("old.txt", "new.csv", "-o", "m.csv", "--plot", "p.xyz"), "--plot must end in .png"),
+        (("old.txt", "new.csv", "-o", "p.png", "--plot", "p.png"), "another file than --out"),
     ],
 )
 def test_mistakes(
@@ -106,6 +119,7 @@ def test_mistakes(
     result = run("taxonomy", "diff", *arguments)
     assert result.exit_code == 2
     assert message in " ".join(result.output.split())
+    assert not {path.name for path in tmp_path.iterdir()} - {"old.txt", "new.csv", "bad.csv"}
 
 
 def test_a_crosswalk_is_learnt_from_rows_with_labels_of_two_taxonomies(tmp_path: Path) -> None:

@@ -130,26 +130,28 @@ def open_console(*, stderr: bool = False) -> Any:
     return Console(stderr=stderr, emoji=False)
 
 
-def check_output(path: Path, *inputs: Path | None) -> None:
+def check_output(path: Path, *inputs: Path | None, option: str = "--out") -> None:
     """Check that a file can be written and is not an input, before any work is done."""
     from tempfile import TemporaryFile
 
     folder = path.resolve().parent
     for given in inputs:
         if given is not None and given.exists() and path.resolve() == given.resolve():
-            raise ValueError(f"--out must not be an input file, got {path}. Pass another name.")
+            raise ValueError(f"{option} must not be an input file, got {path}. Pass another name.")
     if not folder.is_dir():
         raise ValueError(
-            f"--out must be in an existing folder, got {path}. Create the folder {folder} first."
+            f"{option} must be in an existing folder, got {path}. Create the folder {folder} "
+            "first."
         )
     if path.is_dir():
-        raise ValueError(f"--out must be a file, got the folder {path}. Pass another name.")
+        raise ValueError(f"{option} must be a file, got the folder {path}. Pass another name.")
     try:
         with TemporaryFile(dir=folder):
             pass
     except OSError:
         raise ValueError(
-            f"--out must be in a writable folder, got {path}. Choose a folder other than {folder}."
+            f"{option} must be in a writable folder, got {path}. Choose a folder other than "
+            f"{folder}."
         ) from None
 
 

@@ -63,9 +63,10 @@ def diff(
 
     ``ramify taxonomy diff go-2023.obo go-2024.obo -o mapping.csv``
     """
-    for path in (out, plot):
-        if path is not None:
-            check_output(path, old, new, rows)
+    if out is not None:
+        check_output(out, old, new, rows)
+    if plot is not None:
+        _check_plot(plot, out, old, new, rows)
     check_exists(old, new, rows)
     options = labels.settings(files).labelled(files.limits())
     found = _compare(old, new, rows, options, min_score)
@@ -122,11 +123,13 @@ def carry(
     """
     check_output(out, model, new, mapping, rows)
     check_exists(model, new, mapping, rows)
-    from ramify.apps.cli.evaluating import read_known_labels
+    from ramify._base.relearning import RELEARN
+    from ramify._validation import check_choice
     from ramify.apps.cli.training import known_labels
     from ramify.apps.predicting import (
         features_for,
         load_classifier,
+        read_for,
         remembered_settings,
         remembered_table,
     )
@@ -135,15 +138,24 @@ def carry(
     from ramify.taxonomies import LabelMapping
     from ramify.taxonomies.probabilities import STATUSES
 
+    check_choice("--relearn", relearn, RELEARN)
+    if rows is None and relearn != "changed":
+        raise ValueError(f"--relearn {relearn} requires --rows, rows with labels of {new}.")
     fitted, after = load_classifier(model), read_hierarchy(new)
     lines = None if mapping is None else LabelMapping.read(mapping, fitted.hierarchy_, after)
     remembered = remembered_settings(model)
     carried = fitted.with_hierarchy(after, lines)
     if rows is not None:
         options = labels.settings(files).over(remembered).labelled(files.limits())
-        table = read_known_labels(carried, rows, options, ignore_unknown=False)
-        X, y = features_for(fitted, table), known_labels(table)
-        carried = fitted.with_hierarchy(after, lines, X=X, y=y, relearn=relearn)
+        table = read_for(carried, rows, options, after)
+        carried = fitted.with_hierarchy(
+            after,
+            lines,
+            X=features_for(fitted, table),
+            y=known_labels(table),
+            sample_weight=table.sample_weight,
+            relearn=relearn,
+        )
     looked = remembered_table(model)
     kept = {"table": looked.to_dict()} if looked is not None else {}
     save_with_settings(carried, out, remembered.to_dict(), **kept)
@@ -238,6 +250,21 @@ app.command("carry")(carry)
 app.command("crosswalk")(crosswalk)
 
 
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def _check_plot(plot: Path, out: Path | None, *inputs: Path | None) -> None:
+    """Check that a picture can be drawn and written, before any work is done."""
+    from ramify._messages import import_extra
+
+    check_output(plot, *inputs, option="--plot")
+    if plot.suffix.lower() not in _PICTURES:
+        raise ValueError(f"--plot must end in {', '.join(_PICTURES)}, got {plot}. Rename it.")
+    if out is not None and plot.resolve() == out.resolve():
+        raise ValueError(f"--plot must be another file than --out, got {plot}. Rename one.")
+    import_extra("matplotlib", "plot")
+
+
 def _compare(
     old: Path, new: Path, rows: Path | None, options: DataOptions, min_score: float
 ) -> Comparison:
@@ -274,4 +301,4 @@ def _draw(found: Comparison, path: Path) -> None:
     import_extra("matplotlib", "plot").use("agg")
     figure = found.plot().figure
     with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=150, format=path.suffix.lstrip(".") or "png")
+        figure.savefig(temporary, dpi=150, format=path.suffix.lower().lstrip("."))
