@@ -229,13 +229,14 @@ def check_number(
         raise ValueError(f"{name} must be {kind} {bounds}, got {value!r}.")
 
 
-def check_folds(cv: Any) -> None:
+def check_folds(cv: Any, name: str = "cv") -> None:
     """Raise an error if `cv` is neither a number of folds nor a way to split rows."""
     if isinstance(cv, int | np.integer):
-        check_number("cv", cv, 2, whole=True)
+        check_number(name, cv, 2, whole=True)
     elif isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise ValueError(
-            f"cv must be an integer >= 2, a splitter or an iterable of (train, test), got {cv!r}."
+            f"{name} must be an integer >= 2, a splitter or an iterable of (train, test), got "
+            f"{cv!r}."
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -156,6 +159,11 @@ def test_rows_that_become_more_frequent_weigh_more(problem):
     # Without weights of the new rows, the largest is assumed.
     largest = np.full(len(new), 5.0)
     assert (model.predict(X) == model.predict(X, shift_weight=largest)).all()
+    for weight in (np.inf, np.nan, -1.0):
+        with pytest.raises(ValueError, match=f"finite and non-negative, got {weight}. Replace"):
+            model.predict(X[:2], shift_weight=[1, weight])
+    with pytest.raises(ValueError, match=r"one weight per row, got shape \(1,\) for 2 rows"):
+        model.predict(X[:2], shift_weight=[1])
 
 
 def test_rows_unlike_the_calibration_rows_are_noticed(problem, careful):
@@ -211,13 +219,48 @@ def test_saved_models_keep_the_promise(problem, calibration, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "changed",
+    [
+        lambda promise: {"level_scores": promise.level_scores[:, 1:]},
+        lambda promise: {"level_scores": promise.level_scores * np.nan},
+        lambda promise: {"critical": promise.critical * np.nan},
+        lambda promise: {"shares": promise.shares * 0},
+        lambda promise: {"shares": promise.shares * 1e308, "is_weighted": 1},
+        lambda promise: {"n_units": 10**9, "shares": promise.shares / 2},
+        lambda promise: {"candidates": promise.candidates & False},
+        lambda promise: {
+            name: getattr(promise, name)[:0]
+            for name in ("critical", "set_critical", "shares", "level_scores", "branches")
+        },
+    ],
+)
+def test_files_whose_promise_cannot_be_that_of_rows_are_refused(careful, changed, tmp_path):
+    forged = copy(careful)
+    forged.promise_ = replace(careful.promise_, **changed(careful.promise_))
+    ramify.save(forged, tmp_path / "m.ramify")
+    with pytest.raises(ramify.ModelFileError, match="promise_ do not fit"):
+        ramify.load(tmp_path / "m.ramify")
+    forged = copy(careful)
+    forged.confidences_ = forged.confidences_[:0]
+    ramify.save(forged, tmp_path / "m.ramify")
+    with pytest.raises(ramify.ModelFileError, match="confidences_ must not be empty"):
+        ramify.load(tmp_path / "m.ramify")
+
+
+@pytest.mark.parametrize(
     ("settings", "options", "message"),
     [
         ({"max_error": 0}, {}, "max_error must be a number between 0 and 1, got 0"),
         ({"max_error": 1.5}, {}, "max_error must be a number from 0 to 1, got 1.5"),
         ({"confidence": 1.0}, {}, "confidence must be a number between 0 and 1"),
         ({"calibration": 1.0}, {}, "calibration must be a number between 0 and 1"),
-        ({"calibration": 1}, {}, "cv must be an integer >= 2"),
+        ({"calibration": 1}, {}, "calibration must be an integer >= 2, got 1"),
+        ({"calibration": "half"}, {}, "calibration must be an integer >= 2, a splitter"),
+        ({"calibration": 70}, {}, "calibration must not exceed the number of rows"),
+        ({"calibration": 0.999}, {}, r"calibration must leave .* got 0.999 of 60 rows"),
+        ({}, {"groups": np.zeros(60)}, r"calibration must leave .* got 0.25 of 1 group\."),
+        ({}, {"groups": np.full(60, np.nan)}, "groups must not have missing values, got nan for"),
+        ({}, {"groups": [None, "a"] * 30}, "groups must not have missing values, got None for 30"),
         ({"errors": "all"}, {}, "errors must be"),
         ({"errors": "false"}, {}, "errors must be 'wrong' if y has one label or path per row"),
         ({"max_labels": 0}, {}, "max_labels must be an integer >= 1"),
@@ -256,12 +299,17 @@ def test_wrong_requests_are_refused(problem, careful):
         careful.predict(X, max_error=2)
     with pytest.raises(ValueError, match="shift_weight must be None if fit got no"):
         careful.predict(X, shift_weight=[1, 1, 1])
+    for confidences in ([], [0.5, np.nan]):
+        with pytest.raises(ValueError, match="confidences must be a list of finite numbers"):
+            careful.shift_of(confidences)
     sets = SelectiveClassifier(forest(data.hierarchy), errors="missed", random_state=0)
     sets.fit(data.X[:99], data.y[:99])
     with pytest.raises(ValueError, match="predict_sets requires one label or path per row"):
         sets.predict_sets(X)
     with pytest.raises(ValueError, match=r"max_error must be a number from 0.01 to 0.5"):
         sets.predict(X, max_error=0.001)
+    with pytest.raises(ValueError, match="max_error must be None if threshold is given"):
+        sets.predict(X, 0.5, max_error=0.1)
     dag = Hierarchy.from_edges([("a", "c"), ("b", "c")])
     with pytest.raises(ValueError, match="'c' is below 'a', 'b'"):
         SelectiveClassifier(ramify.PCTClassifier(dag), per="branch").fit(

@@ -69,7 +69,6 @@ def tolerated(
         return float(math.floor(most)) if is_binary else most - 2 * _ROUNDING
     risk = 1 - confidence
     if is_binary:
-        # The largest count that is at most so likely if the share of errors is `share`.
         # Counts that are so unlikely if the share of errors is `share`, up to rounding.
         chances = special.bdtr(np.arange(n + 1), n, share)
         return float(np.searchsorted(chances, risk + 1e-12, side="right")) - 1

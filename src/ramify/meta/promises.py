@@ -128,6 +128,19 @@ class PathPromise:
             branches=np.where(per_branch, chains.tops, -1).astype(np.int64),
         )
 
+    def fits(self, hierarchy: Hierarchy) -> bool:
+        """Whether the arrays of a file can be those of calibration rows."""
+        with np.errstate(over="ignore"):
+            total = self.shares.sum()
+        scores = (self.critical, self.set_critical, self.level_scores)
+        return bool(
+            self.candidates.any()
+            and self.level_scores.shape[1] == hierarchy.depth
+            and not any(np.isnan(each).any() for each in scores)
+            and 0 < total < np.inf
+            and (self.is_weighted or np.isclose(total, self.n_units))
+        )
+
     def own_branches(self, share: float) -> NDArray[np.int64]:
         """Return the top-level labels with enough calibration rows for own thresholds."""
         found = [

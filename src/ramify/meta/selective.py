@@ -14,9 +14,16 @@ from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 
 from ramify import _core
-from ramify._messages import shorten
+from ramify._messages import counted, shorten
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
-from ramify._validation import Label, check_choice, check_folds, check_number, has_validation
+from ramify._validation import (
+    Label,
+    check_choice,
+    check_folds,
+    check_number,
+    has_validation,
+    is_missing,
+)
 from ramify.data.rows import as_label_rows
 from ramify.decision.best_sets import DECISIONS
 from ramify.decision.goals import label_costs
@@ -303,7 +310,9 @@ class SelectiveClassifier(WrappingClassifier):
         """
         n = encoded.Y.shape[0]
         if not isinstance(self.calibration, float):
-            splits = make_splits(self.calibration, X, y, n, self.random_state, groups=groups)
+            splits = make_splits(
+                self.calibration, X, y, n, self.random_state, groups=groups, name="calibration"
+            )
             found = score_folds(self.estimator, X, encoded, weights, splits, n_jobs=self.n_jobs)
             self._fit_estimator(X, encoded, weights)
             return found
@@ -314,7 +323,14 @@ class SelectiveClassifier(WrappingClassifier):
 
         splitter = ShuffleSplit if groups is None else GroupShuffleSplit
         once = splitter(1, test_size=self.calibration, random_state=self.random_state)
-        train, test = next(once.split(np.empty((n, 1)), groups=groups))
+        try:
+            train, test = next(once.split(np.empty((n, 1)), groups=groups))
+        except ValueError:
+            units = counted(n, "row") if groups is None else counted(len(set(groups)), "group")
+            raise ValueError(
+                f"calibration must leave rows to fit the estimator on, got {self.calibration} of "
+                f"{units}. Pass a smaller share, more rows, or X_val and y_val."
+            ) from None
         self._keep_fitted(fit_wrapped(self.estimator, X, encoded, weights, train))
         return label_scores(self.estimator_, _safe_indexing(X, test), self.format_), test
 
@@ -328,7 +344,7 @@ class SelectiveClassifier(WrappingClassifier):
         if isinstance(self.calibration, float):
             check_share("calibration", self.calibration)
         else:
-            check_folds(self.calibration)
+            check_folds(self.calibration, "calibration")
 
     def _wanted_errors(self, encoded: EncodedLabels) -> str:
         """Return what the promise is about, or raise an error if y does not allow it."""
@@ -464,7 +480,13 @@ class SelectiveClassifier(WrappingClassifier):
             The result of `check_shift` for all these rows.
         """
         self._check_fitted()
-        found = stats.ks_2samp(np.asarray(confidences), self.confidences_)
+        values = np.asarray(confidences, dtype=np.float64)
+        if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+            raise ValueError(
+                "confidences must be a list of finite numbers, one per row and at least one, got "
+                f"{values}. Pass the result of confidences."
+            )
+        found = stats.ks_2samp(values, self.confidences_)
         return ShiftTest(float(found.statistic), float(found.pvalue))
 
     def _confidence_of(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -536,9 +558,13 @@ class SelectiveClassifier(WrappingClassifier):
         if isinstance(promise, SetPromise):
             if shift_weight is not None:
                 raise ValueError("shift_weight must be None for label sets. Omit it.")
-            if threshold is None and max_error is not None:
-                check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
-                threshold = promise.at(max_error)
+            if max_error is not None:
+                if threshold is not None:
+                    raise ValueError(
+                        f"max_error must be None if threshold is given, got {max_error!r}: "
+                        "thresholds follow from the promise. Pass one of them."
+                    )
+                threshold = self._stored_thresholds(max_error)
             return self.format_.write(self._predict_sets(X, threshold))
         if threshold is not None:
             raise ValueError(
@@ -623,10 +649,15 @@ class SelectiveClassifier(WrappingClassifier):
                 "weights of the calibration rows to fit."
             )
         weights = np.asarray(shift_weight, dtype=np.float64)
-        if weights.shape != (n,) or not (weights >= 0).all():
+        if weights.shape != (n,):
             raise ValueError(
-                f"shift_weight must contain one number >= 0 per row, got shape {weights.shape} "
-                f"for {n} rows."
+                f"shift_weight must have one weight per row, got shape {weights.shape} for {n} "
+                "rows."
+            )
+        wrong = weights[~((weights >= 0) & np.isfinite(weights))]
+        if wrong.size:
+            raise ValueError(
+                f"shift_weight must be finite and non-negative, got {wrong[0]}. Replace it."
             )
         return share, weights
 
@@ -648,12 +679,17 @@ class SelectiveClassifier(WrappingClassifier):
         other = copy(self)
         other.max_error = max_error
         if isinstance(self.promise_, SetPromise):
-            check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
-            other.thresholds_ = self.promise_.at(max_error)
+            other.thresholds_ = self._stored_thresholds(max_error)
         else:
             tops = _first_tops(self.hierarchy_)
             other.thresholds_ = self.promise_.thresholds(tops, max_error)
         return other
+
+    def _stored_thresholds(self, max_error: float) -> NDArray[np.float64]:
+        """Return the thresholds of label sets for another promise."""
+        check_number("max_error", max_error, float(STORED[0]), float(STORED[-1]))
+        promise: Any = self.promise_
+        return np.asarray(promise.at(max_error))
 
     def _path_promise(self, method: str) -> PathPromise:
         self._check_fitted()
@@ -736,15 +772,13 @@ class SelectiveClassifier(WrappingClassifier):
             raise ValueError("promise_ and format_ do not fit together")
         if np.isnan(self.thresholds_).any():
             raise ValueError("thresholds_ must not be NaN")
+        if not len(self.confidences_):
+            raise ValueError("confidences_ must not be empty")
         if isinstance(promise, SetPromise):
             for thresholds in (self.thresholds_, *promise.stored):
                 check_threshold(thresholds, self.hierarchy_)
-        elif (
-            not promise.candidates.any()
-            or np.isnan(promise.critical).any()
-            or np.isnan(promise.set_critical).any()
-        ):
-            raise ValueError("the scores of promise_ do not fit the hierarchy")
+        elif not promise.fits(self.hierarchy_):
+            raise ValueError("the scores of promise_ do not fit the hierarchy or each other")
 
 
 def check_share(name: str, value: Any) -> None:
@@ -761,6 +795,12 @@ def _read_groups(groups: Any, n: int) -> NDArray[Any] | None:
     if found.shape != (n,):
         raise ValueError(
             f"groups must have one entry per row, got shape {found.shape} for {n} rows."
+        )
+    missing = [value for value in found.tolist() if is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"groups must not have missing values, got {missing[0]} for "
+            f"{counted(len(missing), 'row')}. Name their groups, or leave them out."
         )
     return found
 

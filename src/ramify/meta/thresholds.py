@@ -130,7 +130,14 @@ def read_validation(
 
 
 def make_splits(
-    cv: Any, X: Any, y: Any, n_rows: int, random_state: Any, *, groups: Any = None
+    cv: Any,
+    X: Any,
+    y: Any,
+    n_rows: int,
+    random_state: Any,
+    *,
+    groups: Any = None,
+    name: str = "cv",
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the training and the test rows of every fold."""
     from sklearn.model_selection import (  # noqa: PLC0415 (slow, seldom used)
@@ -139,12 +146,12 @@ def make_splits(
         check_cv,
     )
 
-    check_folds(cv)
+    check_folds(cv, name)
     if not isinstance(cv, int | np.integer):
         return list(check_cv(cv).split(X, y, groups))
     if n_rows < cv:
         raise ValueError(
-            f"cv must not exceed the number of rows, got cv={cv} and n_samples={n_rows}. "
+            f"{name} must not exceed the number of rows, got {name}={cv} and n_samples={n_rows}. "
             "Use fewer folds, or pass validation rows to fit."
         )
     if groups is None:
@@ -157,8 +164,8 @@ def make_splits(
     n_groups = len(set(np.asarray(groups).tolist()))
     if n_groups < cv:
         raise ValueError(
-            f"cv must not exceed the number of groups, got cv={cv} and {n_groups} group(s). Use "
-            "fewer folds."
+            f"{name} must not exceed the number of groups, got {name}={cv} and {n_groups} "
+            "group(s). Use fewer folds."
         )
     grouped = GroupKFold(int(cv), shuffle=True, random_state=random_state)
     return list(grouped.split(np.empty((n_rows, 1)), groups=groups))
