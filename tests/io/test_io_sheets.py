@@ -58,6 +58,12 @@ def test_spreadsheets_in_other_formats_are_refused(tmp_path: Path) -> None:
         read_table(path)
 
 
+def test_spreadsheets_with_the_name_of_a_text_are_told(tmp_path: Path) -> None:
+    sheet = workbook(tmp_path / "d.xlsx", ["x", "labels"], [1, "a"])
+    with pytest.raises(FormatError, match=r"is a spreadsheet\. Let its name end in \.xlsx"):
+        read_table(sheet.rename(tmp_path / "d.csv"))
+
+
 def test_the_sheet_with_the_label_columns_is_read(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.append(["This workbook has the survey of 2023."])
@@ -69,7 +75,7 @@ def test_the_sheet_with_the_label_columns_is_read(tmp_path: Path) -> None:
     assert read_table(path, target="habitat").y.shape == (2, 3)
     table = read_table(path, target=None)
     assert table.feature_names == ("x", "name")
-    assert "sheet 2 of 3 was read: 'codes' (sheet='Sheet' reads another)" in table.notes
+    assert "sheet 2 of 3 was read: 'codes' (sheet='data' reads another)" in table.notes
     table = read_table(path, target=None, sheet="data")
     assert table.feature_names == ("x", "habitat")
     assert table.settings["sheet"] == "data"

@@ -252,13 +252,79 @@ def test_records_of_json_files_are_rows(read, name):
         ('{"x": 1, "labels": "a"}\n{"x": ', r"line 2: expected JSON, one object per line"),
         ("[1, 2]", r"expected an object such as .* in record 1, found 1"),
         ("[" * 100_000, r"nested too deeply|expected JSON"),
-        ('{"x": {"y": 1}, "labels": "a"}', r"column 'x': expected numbers, texts or lists"),
+        (
+            '{"x": [{"y": 1}], "labels": "a"}\n' * 2,
+            r"column 'x': expected numbers, texts or lists",
+        ),
+        ('{"x": [], "labels": "a"}\n{"x": ["u"], "labels": "a"}', r"column 'x': .* found \['u'\]"),
         ("", "rows|columns|labels"),
     ],
 )
 def test_json_files_that_are_no_tables_are_refused(read, text, message):
     with pytest.raises(ValueError, match=message):
         read(text, "rows.jsonl")
+
+
+NESTED = [
+    {"x": 7, "size": {"length": k, "width": 2.5}, "labels": [label]}
+    for k, label in enumerate("ab")
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        NESTED,
+        {"count": 2, "results": NESTED, "tags": []},
+        {name: {str(k): row[name] for k, row in enumerate(NESTED)} for name in NESTED[0]},
+    ],
+    ids=["list", "answer of a service", "pandas"],
+)
+def test_objects_in_objects_are_columns(read, content):
+    table = read(json.dumps(content), "rows.json", as_frame=True)
+    assert table.feature_names == ("x", "size.length", "size.width")
+    assert table.X["size.length"].tolist() == [0, 1]
+    assert label_sets(table) == [("a",), ("b",)]
+    assert read(json.dumps(NESTED), "rows.json", drop=["size"]).feature_names == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\n<!DOCTYPE html><html><body>Log in</body></html>", "a web page, not a table"),
+        (b"%PDF-1.4\n1 0 obj", r"a PDF file, not a table\. Save the table as"),
+        (b"PAR1\x15\x04", r"is a parquet file\. Let its name end in \.parquet"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "spreadsheet in another format"),
+    ],
+)
+def test_files_of_other_formats_are_named(tmp_path, content, message):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        read_table(path)
+
+
+def test_label_columns_without_labels_are_named(read):
+    with pytest.raises(FormatError, match=r"no labels: all cells of 'labels' are empty\. Pass an"):
+        read("x,labels\n1,\n2,\n")
+
+
+def test_commas_that_may_join_labels_are_told(read):
+    table = read("x,labels\n1,bags\n2,shoes\n3,'bags, other'\n".replace("'", '"'))
+    assert table.hierarchy.labels == ("bags", "bags, other", "shoes")
+    told = "'bags, other' was read as one label; if it is several, pass label_separator=','"
+    assert table.notes == (told,)
+
+
+def test_features_that_may_be_weights_and_spellings_are_told(read):
+    cells = ["yes", "Yes", "never"] * 4
+    text = "smoker,Sample weight,labels\n" + "".join(
+        f"{cell},{k}.5,a\n" for k, cell in enumerate(cells)
+    )
+    notes = read(text).notes
+    assert "pass sample_weight='Sample weight'" in notes[0]
+    assert "column 'smoker': 'Yes' and 'yes' are read as different categories" in notes[1]
+    assert not any("weight" in note for note in read(text, sample_weight="Sample weight").notes)
 
 
 def test_extreme_numbers_among_others_are_no_marks(read):

@@ -75,6 +75,19 @@ _MARKED = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# What files that are no tables begin with, whatever their names are, and what to do.
+_OTHER_FILES = (
+    (
+        re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html)\b", re.IGNORECASE),
+        "a web page, not a table. Download the table itself.",
+    ),
+    (re.compile(rb"%PDF-"), "a PDF file, not a table. Save the table as .csv or .xlsx."),
+    (re.compile(rb"PAR1"), "a parquet file. Let its name end in .parquet."),
+    (
+        re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+        "a spreadsheet in another format. Save it as .xlsx or .csv.",
+    ),
+)
 _CONTROL = bytes(k for k in range(32) if k not in b"\t\n\r\x0b\x0c")  # not in texts
 _WESTERN = "cp1252"  # of Windows; all its letters and more than those of Latin-1
 # Characters other than letters that texts in Western languages have.
@@ -86,6 +99,9 @@ def encoding_of(path: FilePath, start: bytes, *, is_whole: bool = True) -> tuple
 
     `is_whole`: whether `start` is all of it; otherwise its last character may be cut.
     """
+    for sign, told in _OTHER_FILES:
+        if sign.match(start):
+            raise FormatError(f"{fspath(path)} is {told}")
     for mark, name in _MARKED:
         if start.startswith(mark):
             return name, ""
@@ -195,6 +211,8 @@ def _decompressed(raw: io.BufferedReader, path: FilePath) -> tuple[IO[bytes], st
         raise FormatError(
             f"{fspath(path)}: the zip file cannot be read ({error}); unpack it."
         ) from None
+    if "xl/workbook.xml" in names:
+        raise FormatError(f"{fspath(path)} is a spreadsheet. Let its name end in .xlsx.")
     if len(names) != 1:
         raise FormatError(
             f"{fspath(path)}: expected a zip file with a single file, found {len(names)}; unpack "

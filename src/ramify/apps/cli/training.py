@@ -84,8 +84,8 @@ def train(
     n_rows = labels_of(data).shape[0]
     if folds > n_rows:
         raise ValueError(
-            f"--folds must not exceed the number of rows, {n_rows}, got {folds}. Pass at most "
-            f"{n_rows}."
+            f"--folds must not exceed the number of rows, {n_rows}, got {folds}. Pass "
+            f"{f'at most {n_rows}' if n_rows > 1 else '0 for no cross-validation'}."
         )
     scores: dict[str, list[float]] = {}
     baseline: dict[str, float] = {}

@@ -310,14 +310,14 @@ def sheet_as_csv(
                 f"{fspath(path)} has no sheet {name!r}.{did_you_mean(name, titles)} The sheets "
                 f"are {shorten(titles)}."
             )
-        chosen = _first_table(sheets, wanted) if name is None else titles.index(name)
+        chosen, *others = _tables(sheets, wanted) if name is None else [titles.index(name)]
         sheets[chosen].reset_dimensions()  # what the file declares need not be true
         rows = list(_rows(sheets[chosen], limits, fspath(path)))
         ranges = _merged_ranges(path, sheets[chosen])
         n_filled = _fill_merged(rows, ranges)
     notes = []
     if name is None and len(titles) > 1:
-        other = titles[0 if chosen else 1]
+        other = titles[next(iter(others), 0 if chosen else 1)]
         told = f"sheet {chosen + 1} of {len(titles)} was read: {titles[chosen]!r}"
         notes.append(f"{told} (sheet={other!r} reads another)")
     if n_filled:
@@ -328,8 +328,8 @@ def sheet_as_csv(
     return _as_csv([cells for _, cells in rows]), notes, has_wide
 
 
-def _first_table(sheets: Sequence[Any], wanted: Sequence[str]) -> int:
-    """Return the position of the first sheet with a table, judged by its first rows."""
+def _tables(sheets: Sequence[Any], wanted: Sequence[str]) -> list[int]:
+    """Return the positions of sheets with tables, judged by their first rows, the best first."""
     tables = []
     for number, sheet in enumerate(sheets if len(sheets) > 1 else ()):
         sheet.reset_dimensions()
@@ -337,7 +337,7 @@ def _first_table(sheets: Sequence[Any], wanted: Sequence[str]) -> int:
         rows = [[_text(cell).strip() for cell in row] for row in some]
         if sum(sum(map(bool, cells)) > 1 for cells in rows) > 2:  # names and two rows
             tables.append((not any(name in cells for name in wanted for cells in rows), number))
-    return min(tables, default=(True, 0))[1]
+    return [number for _, number in sorted(tables)] or [0]
 
 
 def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int, int]]:

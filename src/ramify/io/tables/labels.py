@@ -104,6 +104,7 @@ def read_label_columns(
         sets = [[separator.join(names)] if names else [] for names in paths]
     try:
         if hierarchy is None:
+            _check_any(path, names, sets)
             hierarchy = _hierarchy_of(path, sets, separator or "/", limits)
             notes += filter(None, [similar_labels_note(hierarchy.labels, separator)])
         meant = [labels_meant(row, hierarchy) for row in sets]
@@ -139,6 +140,14 @@ def _read_cells(
     if any("__" in cell for cell in cells):
         sets = [[without_empty_ranks(label, separator) for label in row] for row in sets]
     return sets, replace(form, label_separator=joined), separator
+
+
+def _check_any(path: str, names: Sequence[str], sets: Sequence[Sequence[str]]) -> None:
+    if not any(sets):
+        raise FormatError(
+            f"{path} has no labels: all cells of {shorten(names)} are empty. Pass another column "
+            "with target=."
+        )
 
 
 def _filled_down(words: list[list[str]], gaps: str, notes: list[str]) -> list[list[str]]:
@@ -243,7 +252,10 @@ def _told_separator(separator: str) -> str:
 def _found_label_separator(
     cells: Sequence[str], hierarchy: Hierarchy | None, notes: list[str]
 ) -> str:
-    """Return what joins the labels of a row: ";", or another mark if its parts occur elsewhere."""
+    """Return what joins the labels of a row: ";", or another mark if its parts occur elsewhere.
+
+    If there are as many parts as cells, a comma is as likely within names, and a note says so.
+    """
     texts = list(dict.fromkeys(cell for cell in cells if cell))
     if any(";" in text for text in texts):
         return ";"
@@ -252,15 +264,20 @@ def _found_label_separator(
         names = {part for row in parts for part in row}
         if hierarchy is not None and not all(name in hierarchy for name in names):
             continue
+        joined = [text for text in texts if mark in text]
         # Names with a comma, such as Smith, John, have parts that stand in one place only.
-        is_set = all(map(all, parts)) and len(names) < len(texts)
-        if is_set and any(mark in text for text in texts) and are_joined(texts, mark):
-            example = next(text for text in texts if mark in text)
+        if not joined or not all(map(all, parts)) or not are_joined(texts, mark):
+            continue
+        if len(names) < len(texts):
             notes.append(
-                f"the labels of a row are joined by {mark!r}, as in {example[:60]!r} "
+                f"the labels of a row are joined by {mark!r}, as in {joined[0][:60]!r} "
                 f"(label_separator={mark!r}; label_separator=';' reads each cell as one label)"
             )
             return mark
+        notes.append(
+            f"{joined[0][:60]!r} was read as one label; if it is several, pass "
+            f"label_separator={mark!r}"
+        )
     return ";"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import fspath
 from pathlib import Path
@@ -41,6 +42,7 @@ from ramify.io.tables.roles import (
 from ramify.io.tables.svmlight import read_svmlight
 from ramify.io.tables.table import Table, matrix_of
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.texts import similar_labels
 
 __all__ = ["Manner", "format_of_data", "read", "read_table"]
 
@@ -318,6 +320,8 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     features = frame[[name for name in frame.columns if name not in roles]]
     features = _with_categories(features, columns, where)
     X, categories = _matrix(features, manner, where)
+    if not columns.trained:
+        notes += _doubts(features, columns, categories)
     weights = columns.sample_weight
     groups = columns.groups if columns.groups in frame.columns else None
     ids = columns.id_column if columns.id_column in frame.columns else None
@@ -469,6 +473,31 @@ def _without_empty_rows(frame: Any, targets: Sequence[str]) -> tuple[Any, list[s
         return frame, []
     rows = "1 empty row was" if n_empty == 1 else f"{n_empty:,} empty rows were"
     return frame[kept].reset_index(drop=True), [f"{rows} left out"]
+
+
+def _doubts(
+    features: Any, columns: Columns, categories: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield notes on features that may be weights, and on categories that may be the same."""
+    weights = [str(name) for name in features.columns if _WEIGHT.fullmatch(str(name))]
+    if weights and columns.sample_weight is None:
+        yield (
+            f"column {weights[0]!r} is read as a feature; if it has the weights of the rows, pass "
+            f"sample_weight={weights[0]!r}"
+        )
+    for name, values in categories.items():
+        repeats = 2 * len(values) <= features[name].count()
+        if repeats and (groups := similar_labels(values)):
+            listed = " and ".join(map(repr, groups[0][:3]))
+            yield (
+                f"column {name!r}: {listed} are read as different categories, but differ only in "
+                "case, blanks or punctuation; if they mean the same, write them in the same way"
+            )
+
+
+_WEIGHT = re.compile(
+    r"(?:sample|case|row|instance|survey|sampling|design)[\s_.-]?weights?", re.IGNORECASE
+)
 
 
 def _with_categories(frame: Any, columns: Columns, where: str) -> Any:

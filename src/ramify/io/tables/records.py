@@ -9,7 +9,6 @@ from os import fspath
 from typing import Any
 
 from ramify._messages import import_extra
-from ramify.data.vectors import is_vector
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.limits import ReadLimits
@@ -25,29 +24,39 @@ def read_records(
 ) -> Any:
     """Return the objects of a file as rows; a name that an object lacks is missing.
 
-    Label columns may have lists, and features vectors of numbers.
+    Label columns may have lists, and features vectors of numbers. Values of objects in objects are
+    columns with names such as "size.length".
     """
     pandas = import_extra("pandas", "tables")
     content, _, _ = read_text(path, encoding, limits)
-    rows = [_checked(row, record, path) for row, record in _records(content.decode(), path)]
+    records = _records(content.decode(), path)
+    rows = [_flat(_checked(row, record, path), left_out) for row, record in records]
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     check_size(len(rows), len(names), limits, path)
     columns = {}
     for name in names:
         cells = [record.get(name) for record in rows]
         column = pandas.Series(cells, dtype=object)
-        nested = next((cell for cell in cells if isinstance(cell, list | dict)), None)
-        if nested is None:
+        if not any(isinstance(cell, list | dict) for cell in cells):
             types = {type(cell) for cell in cells if cell is not None}
             # Whole numbers of any size, some of which may be missing, are numbers.
             column = column.astype(float) if types <= {int, float} else column.infer_objects()
-        elif name not in (*targets, *left_out) and not is_vector(column):
+        elif name not in (*targets, *left_out) and not all(map(_is_vector, cells)):
+            odd = next(cell for cell in cells if not _is_vector(cell))
             raise FormatError(
                 f"{fspath(path)}, column {name!r}: expected numbers, texts or lists of numbers, "
-                f"found {str(nested)[:60]}. Leave it out with drop=[{name!r}]."
+                f"found {str(odd)[:60]}. Leave it out with drop=[{name!r}], or pass "
+                f"target={name!r} if it has the labels."
             )
         columns[name] = column
     return pandas.DataFrame(columns, index=pandas.RangeIndex(len(rows)))
+
+
+def _is_vector(cell: Any) -> bool:
+    """Return whether a cell may be one of a column of vectors, some of which may be missing."""
+    if not isinstance(cell, list):
+        return cell is None
+    return all(number is None or isinstance(number, int | float) for number in cell)
 
 
 def _records(text: str, path: FilePath) -> Iterator[tuple[int, Any]]:
@@ -55,9 +64,50 @@ def _records(text: str, path: FilePath) -> Iterator[tuple[int, Any]]:
     if text.lstrip()[:1] == "[":
         yield from enumerate(_parsed(text, "", path), 1)
         return
+    if (records := _records_within(text)) is not None:
+        yield from enumerate(records, 1)
+        return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, _parsed(line, f", line {number}", path)
+
+
+def _records_within(text: str) -> list[Any] | None:
+    """Return the records of a file that is one object: its only list of objects, or its columns.
+
+    Columns are objects with the number of each row, as pandas writes them.
+    """
+    try:
+        whole = json.loads(text)  # fails after the first of several lines
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(whole, dict) or not whole:
+        return None
+    lists = [one for one in whole.values() if isinstance(one, list) and one]
+    records = [one for one in lists if all(isinstance(record, dict) for record in one)]
+    if len(records) == 1:
+        return records[0]
+    columns = list(whole.values())
+    if not all(
+        isinstance(column, dict) and column.keys() == columns[0].keys() for column in columns
+    ):
+        return None
+    if not columns[0] or not all(map(str.isdecimal, columns[0])):
+        return None
+    return [{name: column[row] for name, column in whole.items()} for row in columns[0]]
+
+
+def _flat(record: dict[str, Any], left_out: Sequence[str]) -> dict[str, Any]:
+    """Return the values of an object and of those within it, by the names that lead to them."""
+    flat = {}
+    waiting = list(record.items())[::-1]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict) and name not in left_out:
+            waiting += [(f"{name}.{key}", one) for key, one in value.items()][::-1]
+        else:
+            flat[name] = value
+    return flat
 
 
 def _parsed(text: str, where: str, path: FilePath) -> Any:
