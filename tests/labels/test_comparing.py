@@ -234,5 +234,10 @@ def test_tables_and_pictures() -> None:
     assert "… 1 more" in found.to_text(max_changes=1)
     texts = [text.get_text() for text in found.plot().texts]
     assert {"+ toys", "↷ cases", "≈ audio", "before: 13 labels", "after: 15 labels"} <= set(texts)
+    assert "broken line: proposed" in texts[-1]
     few = [text.get_text() for text in found.plot(max_labels=3).texts]
     assert any("changes not shown" in text for text in few)
+    same = found.old.compare(found.old).plot()
+    assert same.texts[-1].get_text() == "no changes"
+    prices = [Hierarchy.from_labels([rf"from $5 to $\{x}$"]) for x in ("ten", "six")]
+    prices[0].compare(prices[1]).plot().figure.canvas.draw()  # as it is, not as a formula

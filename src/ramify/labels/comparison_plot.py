@@ -111,7 +111,7 @@ class _Outline:
             marks = "".join(mark for kind, (_, mark) in _STYLES.items() if kind in kinds)
             start = self.x + min(len(self._path(label)), _DEEPEST) * _INDENT
             text = f"{marks} {self._name(label)}".strip()
-            ax.text(start, k, text, color=colour, va="center", clip_on=True)
+            ax.text(start, k, text, color=colour, va="center", clip_on=True, parse_math=False)
             self.ends[label] = (start - 0.008, start + _PER_LETTER * (len(text) + 1), k)
 
 
@@ -133,8 +133,10 @@ def _connect(ax: Any, changes: Sequence[Change], sides: Sequence[_Outline]) -> N
 def _explain(ax: Any, sides: Sequence[_Outline], n_left_out: int, n_lines: int) -> None:
     """Write what marks, colours and broken lines mean, and how many changes are not shown."""
     kinds = {kind for side in sides for label in side.shown for kind in side.kinds.get(label, ())}
-    shown = [f"{mark} {kind}" for kind, (_, mark) in _STYLES.items() if kind in kinds]
-    notes = [*shown, "broken line: proposed"]
+    notes = [f"{mark} {kind}" for kind, (_, mark) in _STYLES.items() if kind in kinds]
+    if any(line.get_linestyle() == "--" for line in ax.lines):
+        notes.append("broken line: proposed")
     if n_left_out:
         notes.append(f"{counted(n_left_out, 'change')} not shown")
-    ax.text(0, n_lines, "   ".join(notes), color=_PLAIN, fontsize="small", va="center")
+    text = "   ".join(notes) or "no changes"
+    ax.text(0, n_lines, text, color=_PLAIN, fontsize="small", va="center")
