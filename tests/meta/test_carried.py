@@ -19,6 +19,7 @@ import ramify
 from ramify import (
     Hierarchy,
     LabelMapping,
+    ModelFileError,
     PCTClassifier,
     PCTForestClassifier,
     PerParentClassifier,
@@ -28,6 +29,7 @@ from ramify.meta.carried import CarriedClassifier
 from ramify.taxonomies.probabilities import ProbabilityCarrier
 from tests.reference.carrying import carry_paths
 from tests.support.label_graphs import build, label_graphs
+from tests.support.model_file_fields import put_together, take_apart
 
 OLD = Hierarchy.from_paths(["pets/cats", "pets/dogs", "food/dry", "food/tins", "toys"])
 NEW = Hierarchy.from_paths(["animals/cats", "animals/dogs/small", "shop/food", "shop/games"])
@@ -185,3 +187,48 @@ def test_sparse_probabilities_are_carried_like_dense_ones(
     carrier = ProbabilityCarrier(mapping, exclusive=exclusive)
     found = carrier.carry_sparse(sparse.csr_array(scores)).toarray()
     np.testing.assert_allclose(found, carrier.carry(scores), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "message"),
+    [
+        ("MappingLine", {"old": "food/wet"}, "unknown label 'food/wet'"),
+        ("MappingLine", {"new": 7}, "unknown label 7"),
+        ("MappingLine", {"score": -1}, r"score must be a number from 0 to 1, got -1"),
+        ("MappingLine", {"reason": None}, "reason must be a string"),
+        ("Revision", {"kept": 1.5}, "kept must be an integer"),
+        ("Revision", {"n_old": 0}, "n_old must be at least 1"),
+        ("CarriedClassifier", {"mapping_": None}, "mapping_"),
+        ("CarriedClassifier", {"label_status_": None}, "label_status_"),
+        ("CarriedClassifier", {"history_": None}, "history_"),
+    ],
+)
+def test_damaged_files_are_refused(
+    kind: str, changed: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.ramify"
+    ramify.save(carried_tree(), path)
+    parts = take_apart(path.read_bytes())
+    damaged = next(o for o in parts.document["objects"] if o.get("class") == kind)
+    damaged["fitted" if kind == "CarriedClassifier" else "given"] |= changed
+    path.write_bytes(put_together(parts))
+    with pytest.raises(ModelFileError, match=message):
+        ramify.load(path)
+    if kind == "CarriedClassifier":
+        for name in changed:
+            del damaged["fitted"][name]
+        path.write_bytes(put_together(parts))
+        with pytest.raises(ModelFileError, match=message):
+            ramify.load(path)
+
+
+def test_a_mapping_from_other_labels_than_those_of_the_model_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.ramify"
+    ramify.save(carried_tree().with_hierarchy(NEW), path)
+    parts = take_apart(path.read_bytes())
+    mappings = [o for o in parts.document["objects"] if o.get("class") == "LabelMapping"]
+    first, last = (one["given"] for one in mappings)
+    last |= {"old": first["old"], "lines": first["lines"]}
+    path.write_bytes(put_together(parts))
+    with pytest.raises(ModelFileError, match="mapping_, estimator_ and hierarchy_ do not fit"):
+        ramify.load(path)

@@ -71,12 +71,25 @@ def _sparse() -> Any:
     return ramify.MLkNN(n_neighbors=3).fit(X, _label_sets())
 
 
+def _carried(**more: Any) -> Any:
+    old = ramify.PCTClassifier(HIERARCHY).fit(np.nan_to_num(rows()), _label_sets())
+    new = ramify.Hierarchy.from_edges([("a", "b"), ("a", "f"), ("d", "e")])
+    return old.with_hierarchy(new, ramify.LabelMapping(HIERARCHY, new, [("c", "f")]), **more)
+
+
+def _relearnt() -> Any:
+    y = [[{"c": "f"}.get(label, label) for label in labels] for labels in _label_sets()]
+    return _carried(X=np.nan_to_num(rows()), y=y)
+
+
 _LEARNT: dict[str, Callable[[], Any]] = {
     **{f"{cls.__name__}, sets": partial(_sets, cls) for cls in public_classifiers()},
     **{f"{cls.__name__}, paths": partial(_flat, cls) for cls in public_classifiers()},
     "GridSearchCV": _search,
     "sets of paths": _sets_of_paths,
     "MLkNN, sparse": _sparse,
+    "carried": _carried,
+    "relearnt": _relearnt,
 }
 NAMES = list(_LEARNT)
 """Every classifier on label sets in a DAG, and on paths; and some other models."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from ramify._base.classifier import copy_input_attributes
 from ramify._base.relearning import Relearning
-from ramify._schema import Fitted, Instance, Schema
+from ramify._schema import Array, Fitted, Instance, ListOf, Part, Schema
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import read_features
 from ramify.decision.best_sets import Answers
@@ -42,6 +42,8 @@ class CarriedClassifier(WrappingClassifier):
     _saved_schema: ClassVar[Schema] = {
         "mapping_": Instance(LabelMapping),
         "estimator_": Fitted("n_features_in_"),
+        "label_status_": Array(("n_labels",), "U"),
+        "history_": ListOf(Part(Revision)),
     }
     _saved_parameters: ClassVar[Schema] = {"mapping": Instance(LabelMapping)}
 
@@ -154,5 +156,8 @@ class CarriedClassifier(WrappingClassifier):
 
     def _set_saved_state(self, state: Mapping[str, Any]) -> None:
         super()._set_saved_state(state)
-        if "mapping_" in state and self.mapping_.new != self.hierarchy_:
-            raise ValueError("mapping_ and hierarchy_ do not fit together")
+        if "mapping_" not in state:
+            return
+        known = getattr(self.estimator_, "hierarchy_", self.mapping_.old)
+        if (known, self.hierarchy_) != (self.mapping_.old, self.mapping_.new):
+            raise ValueError("mapping_, estimator_ and hierarchy_ do not fit together")
