@@ -174,6 +174,18 @@ def test_groups_are_kept_together(table: Path) -> None:
     assert ramify.load(path).promise_.n_units == 50
 
 
+def test_a_promise_and_a_threshold_are_refused_together(model: Path, table: Path) -> None:
+    out = table.with_name("thresholds.csv")
+    both = ("--max-error", 0.1, "--threshold", 0.5)
+    for arguments in (("predict", model, table, "-o", out), ("evaluate", model, table)):
+        done = run(*arguments, *both)
+        text = " ".join(done.output.split())
+        assert "--max-error 0.1 chooses the thresholds that --threshold 0.5 replaces" in text
+    assert not out.exists()
+    high = run("predict", model, table, "-o", out, "--threshold", 1)
+    assert "Pass a larger --max-error" not in " ".join(high.output.split())
+
+
 def test_models_without_a_promise_are_named(table: Path) -> None:
     path = table.with_name("plain.ramify")
     assert run("train", table, "--target", "kind", "--folds", 0, "-o", path).exit_code == 0

@@ -96,12 +96,15 @@ def test_requests_may_ask_for_another_promise() -> None:
     with serving(model) as client:
         own = client.post("/predict", json={"rows": rows}).json()["predictions"]
         other = client.post("/predict", json={"rows": rows, "max_error": 0.5}).json()
-        wrong = client.post("/predict", json={"rows": rows, "max_error": 2})
+        odd = [2, 0, -1, True, "0.1", [0.1] * 9999, 10**400]
+        wrong = [client.post("/predict", json={"rows": rows, "max_error": each}) for each in odd]
+        wrong += [client.post("/predict", json={"rows": rows, "max_error": 0.1, "threshold": 0.5})]
     decode = data.hierarchy.decode
     assert [tuple(row) for row in own] == decode(model.predict(data.X[:20]))
     loose = model.predict(data.X[:20], max_error=0.5)
     assert [tuple(row) for row in other["predictions"]] == decode(loose)
-    assert (wrong.status_code, "max_error must be" in wrong.text) == (422, True)
+    assert all(each.status_code == 422 and "max_error must be" in each.text for each in wrong)
+    assert max(len(each.text) for each in wrong) < 500
 
 
 def test_rows_of_data_frames_are_named(animals: tuple[Any, Any]) -> None:

@@ -79,10 +79,15 @@ def load_classifier(path: Path) -> Any:
     return model
 
 
-def keep_promise(model: Any, max_error: float | None) -> Any:
+def keep_promise(model: Any, max_error: float | None, threshold: float | None = None) -> Any:
     """Return the model with another promise about its errors; unchanged if None."""
     if max_error is None:
         return model
+    if threshold is not None:
+        raise ValueError(
+            f"--max-error {max_error:g} chooses the thresholds that --threshold {threshold:g} "
+            "replaces. Pass one of them."
+        )
     if not hasattr(model, "with_max_error"):
         raise ValueError(
             f"--max-error requires a model that was calibrated, got a {type(model).__name__}. "

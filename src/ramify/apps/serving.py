@@ -113,7 +113,12 @@ class ServedModel:
                 f"decide must be {' or '.join(DECISIONS)}, and null with a threshold, got "
                 f"{_shown(decide)}.",
             )
-        model = self._promising(request.get("max_error"))
+        max_error = request.get("max_error")
+        if max_error is not None and threshold is not None:
+            raise RequestError(
+                422, f"max_error must be null with a threshold, got {_shown(max_error)}."
+            )
+        model = self._promising(max_error)
         rows = (
             list(row)
             for block in self._blocks(X)
@@ -129,9 +134,14 @@ class ServedModel:
             raise RequestError(
                 422, "max_error must be null: the model was not trained with --max-error."
             )
+        if not (_is_number(max_error) and 0 < max_error < 1):
+            raise RequestError(
+                422,
+                f"max_error must be a number between 0 and 1 or null, got {_shown(max_error)}.",
+            )
         try:
             return self.model.with_max_error(max_error)
-        except (TypeError, ValueError) as error:
+        except ValueError as error:  # label sets have thresholds for some shares only
             raise RequestError(422, str(error)) from None
 
     def predict_proba(self, request: dict[str, Any]) -> Iterator[bytes]:

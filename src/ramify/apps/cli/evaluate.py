@@ -83,7 +83,7 @@ def evaluate(
         reading = given.unlabelled(files.limits())
         _evaluate_cafa(model, data, annotations, cafa, reading, out=out, as_json=as_json)
         return
-    fitted = keep_promise(load_classifier(model), max_error)
+    fitted = keep_promise(load_classifier(model), max_error, threshold)
     given = replace(labels.settings(files), id_column=annotations.id_column)
     settings = given.over(remembered_settings(model))
     options = settings.labelled(files.limits())

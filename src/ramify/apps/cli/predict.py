@@ -115,7 +115,8 @@ def predict(
     )
     from ramify.apps.reading.any_file import check_has_ids
 
-    fitted = keep_promise(load_classifier(model), max_error)
+    fitted = keep_promise(load_classifier(model), max_error, threshold)
+    careful = threshold is None and hasattr(fitted, "with_max_error")
     settings = replace(files.settings(), id_column=id_column).over(remembered_settings(model))
     options = settings.unlabelled(files.limits())
     answer = Answer(
@@ -130,7 +131,6 @@ def predict(
     if out is not None and form is None:
         found = stream_predictions(out, fitted, data, options, answer=answer)
         if found is not None:
-            careful = hasattr(fitted, "with_max_error")
             _say_written(out, found, as_json=as_json, careful=careful)
             return
     table = read_for(fitted, data, options, labelled=False)
@@ -157,7 +157,7 @@ def predict(
     else:
         names = row_names(fitted, data, options, table)
         written = write_predictions(out, fitted, table, answer=answer, names=names)
-    _say_written(out, written, as_json=as_json, careful=hasattr(fitted, "with_max_error"))
+    _say_written(out, written, as_json=as_json, careful=careful)
 
 
 def _say_notes(notes: Sequence[str]) -> None:
