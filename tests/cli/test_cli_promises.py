@@ -154,6 +154,17 @@ def test_rows_unlike_those_of_the_calibration_are_named(model: Path, table: Path
     assert "may not hold" not in alike
 
 
+def test_answers_are_not_compared_with_those_of_smaller_calibrations(
+    model: Path, table: Path
+) -> None:
+    frame = pandas.read_csv(table.with_name("new.csv"))
+    frame["kind"] = frame["kind"].to_numpy()[::-1]  # so that most answers are wrong
+    other = table.with_name("wrong.csv")
+    frame[frame["kind"] != frame["kind"][0]].to_csv(other, index=False)
+    facts = json.loads(run("evaluate", model, other, "--json").stdout)
+    assert {row["measure"] for row in facts["drift"]} == {"frequency"}
+
+
 def test_groups_are_kept_together(table: Path) -> None:
     path = table.with_name("grouped.ramify")
     done = run(
