@@ -157,7 +157,7 @@ def test_only_parents_that_changed_get_a_new_model() -> None:
 
 def test_mistakes() -> None:
     bayes = GlobalNaiveBayes(OLD).fit(X, PATHS_BEFORE)
-    with pytest.raises(TypeError, match=r"X must be None for a GlobalNaiveBayes"):
+    with pytest.raises(TypeError, match=r"X must be None for GlobalNaiveBayes"):
         bayes.with_hierarchy(NEW, MAPPING, X=X, y=PATHS)
     with pytest.raises(ValueError, match="X and y must be given together"):
         bayes.with_hierarchy(NEW, MAPPING, X=X)

@@ -486,8 +486,9 @@ class HierarchicalClassifier(
         Without X, nothing is learnt. A label that has not changed keeps its probability; labels
         that were merged, and ancestors of labels that moved, get theirs from those of the old
         labels. A label that no old label became has the probability 0: rows with it are predicted
-        to end at its parent. Model files keep what became of each label, and the changes since
-        `fit`.
+        to end at its parent. Labels are chosen by these probabilities: promises, thresholds and
+        numbers of labels of classifiers such as `SelectiveClassifier` are not carried over. Model
+        files keep what became of each label, and the changes since `fit`.
 
         Parameters
         ----------
@@ -553,8 +554,8 @@ class HierarchicalClassifier(
         Everything that describes X and the labels is set. Returns the statuses of the labels.
         """
         raise TypeError(
-            f"X must be None for a {type(self).__name__}: trees, forests, gradient boosting and "
-            "local architectures learn from rows with new labels. Omit X and y, or fit a new "
+            f"X must be None for {type(self).__name__}: only trees, forests, gradient boosting "
+            "and local architectures learn from rows with new labels. Omit X and y, or fit a new "
             "model."
         )
 
