@@ -98,6 +98,7 @@ def describe_setting() -> list[tuple[str, str]]:
 
 def write_csv(path: Path, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write rows of cells."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with writing_text(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([headings, *rows])
