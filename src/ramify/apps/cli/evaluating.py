@@ -193,18 +193,19 @@ def write_evaluation(folder: Path, model: Any, summary: EvaluationSummary) -> li
     report = per_label_report(
         known_labels(summary.data), summary.scores, model.hierarchy_, y_pred=summary.predicted
     )
-    with writing_text(labels) as file:
-        writer = csv.writer(file)
-        writer.writerow(report.columns)
-        writer.writerows(row.values() for row in report.rows())
+    _write_table(labels, report)
     written = [measures, labels]
     if summary.drift is not None:
         written.append(folder / "drift.csv")
-        with writing_text(written[-1]) as file:
-            writer = csv.writer(file)
-            writer.writerow(summary.drift.columns)
-            writer.writerows(row.values() for row in summary.drift.rows())
+        _write_table(written[-1], summary.drift)
     return [*written, *_draw_curves(folder, model, summary)]
+
+
+def _write_table(path: Path, report: Report) -> None:
+    with writing_text(path) as file:
+        writer = csv.writer(file)
+        writer.writerow(report.columns)
+        writer.writerows(row.values() for row in report.rows())
 
 
 def _draw_curves(folder: Path, model: Any, summary: EvaluationSummary) -> list[Path]:
