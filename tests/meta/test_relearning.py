@@ -168,3 +168,6 @@ def test_mistakes() -> None:
         clus.with_hierarchy(NEW, MAPPING, X=X, y=PATHS)
     with pytest.raises(ValueError, match="160"):
         clus.with_hierarchy(NEW, MAPPING, X=X, y=PATHS[:5])
+    paths = PCTForestClassifier(OLD, n_estimators=2, random_state=0).fit(X, PATHS_BEFORE)
+    with pytest.raises(ValueError, match="y must have one path per row, as in fit"):
+        paths.with_hierarchy(NEW, MAPPING, X=X, y=SETS)

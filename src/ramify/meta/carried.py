@@ -17,7 +17,6 @@ from ramify._schema import Array, Fitted, Instance, ListOf, Part, Schema
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import read_features
 from ramify.decision.best_sets import Answers
-from ramify.decision.paths import find_ends
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, label_scores
@@ -121,13 +120,20 @@ class CarriedClassifier(WrappingClassifier):
         rows = read_features(old, X, old.schema_) if hasattr(old, "schema_") else X
         check_same_length(_num_samples(rows), encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
+        is_path = encoded.format.single_label
+        like = Answers.like(encoded.Y, hierarchy, weights, is_path=is_path)
+        if self.row_kind_ == "path" and like.kind != "path":
+            raise ValueError(
+                "y must have one path per row, as in fit, got label sets. Pass rows with one path "
+                "each, or fit a new model."
+            )
         model: HierarchicalClassifier = clone(old)
         if getattr(old, "hierarchy", None) is not None:
             model.set_params(hierarchy=hierarchy)
         copy_input_attributes(old, model)
         copy_input_attributes(self, model)
-        if self.row_kind_ == "path":
-            model.ends_ = self.ends_ | find_ends(encoded.Y[weights > 0], hierarchy)
+        if like.ends is not None and self.row_kind_ == "path":
+            model.ends_ = self.ends_ | like.ends
         task = Relearning(
             self._carrier,
             hierarchy,
