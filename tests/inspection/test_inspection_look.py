@@ -193,3 +193,15 @@ def test_train_tells_of_leaks(tmp_path: Path) -> None:
     words = " ".join(told.output.split())
     assert "Note: column 'species' names a label in 100% of its rows." in words
     assert "--drop 'species'" in words
+
+
+def test_the_command_names_the_hierarchy_and_the_columns_to_keep(tmp_path: Path) -> None:
+    edges, path = tmp_path / "edges.csv", tmp_path / "pets.csv"
+    edges.write_text("parent,child\nroot,animal\nroot,pet\nanimal,cat\npet,cat\n")
+    path.write_text("nr,label\n" + "".join(f"N{k},cat\n" for k in range(30)))
+    looked = run("look", path, "-t", "label", "-H", edges, "--keep", "nr")
+    assert looked.exit_code == 0, looked.output
+    told = looked.output.splitlines()[-1].strip()
+    assert told == f"ramify train {path} --target label --keep nr --hierarchy {edges}"
+    hierarchy = ramify.Hierarchy.from_edges([("animal", "cat"), ("pet", "cat")])
+    assert "hierarchy=hierarchy" in ramify.look(path, target="label", hierarchy=hierarchy).python

@@ -2,9 +2,11 @@
 
 import gzip
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -286,6 +288,29 @@ def test_objects_in_objects_are_columns(read, content):
     assert table.X["size.length"].tolist() == [0, 1]
     assert label_sets(table) == [("a",), ("b",)]
     assert read(json.dumps(NESTED), "rows.json", drop=["size"]).feature_names == ("x",)
+
+
+def test_decimals_are_numbers_and_whole_labels_have_no_point(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "price": [Decimal("1.10"), None, Decimal("2.5")] * 10,
+            "labels": [1.0, 2.0, np.nan] * 10,
+        }
+    )
+    frame.to_parquet(path := tmp_path / "rows.parquet")
+    for table in (read_table(path), read_table(frame)):
+        np.testing.assert_equal(table.X[:3, 0], [1.1, np.nan, 2.5])
+        assert table.hierarchy.labels == ("1", "2")
+
+
+def test_lines_of_a_label_cell_are_labels(read):
+    text = 'x,labels\n1,"red\nblue"\n2,red\n3,"blue\n green"\n'
+    table = read(text)
+    assert label_sets(table) == [("blue", "red"), ("red",), ("blue", "green")]
+    assert "each line of a label cell is a label, as in 'red\\nblue'" in table.notes[0]
+    assert label_sets(read(text, hierarchy=table.hierarchy)) == label_sets(table)
+    wrapped = read('x,labels\n1,"pots\nand pans"\n2,cups\n')
+    assert wrapped.hierarchy.n_labels == 2
 
 
 @pytest.mark.parametrize(

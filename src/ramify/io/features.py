@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -103,17 +105,17 @@ def _of_frame(
         elif is_clock(series):
             times[names[j]] = series
             columns[j] = seconds_of(series, names[j])
-        elif _is_bool(series):
+        elif _are_numbers(series):
             columns[j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         else:
             columns[j], values[names[j]] = _nominal_column(series, names[j])
     return Features(names, values, [columns[j] for j in range(len(names))], len(frame), times)
 
 
-def _is_bool(series: Any) -> bool:
-    """Return whether a column consists of booleans, some of them missing."""
+def _are_numbers(series: Any) -> bool:
+    """Return whether a column of objects has numbers only, such as decimals, or truth values."""
     known = series[series.notna()] if series.dtype == object else ()
-    return len(known) > 0 and all(isinstance(value, bool | np.bool_) for value in known)
+    return len(known) > 0 and all(isinstance(value, Real | Decimal | np.bool_) for value in known)
 
 
 def _nominal_column(series: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:

@@ -144,7 +144,7 @@ def train(
     )
     table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
-    looked = summary_of(data, table, columns.keep or ())
+    looked = summary_of(data, table, columns.keep or (), hierarchy)
     table, left_out = split_identifiers(table, columns.keep or ())
     left_out |= dict.fromkeys(columns.drop or (), "--drop")
     if settings.id_column is not None:

@@ -22,10 +22,15 @@ def look_at(
     """Read a table as ``ramify train`` does and summarise it; labels may be missing."""
     is_labelled = options.target is not None or format_of(path) in ("arff", "svmlight")
     table = read_data(path, hierarchy, options, labelled=is_labelled, strict=False)
-    return summary_of(path, table, keep)
+    return summary_of(path, table, keep, hierarchy)
 
 
-def summary_of(path: Path, table: Table, keep: Sequence[str] = ()) -> TableSummary:
-    """Summarise a table with all its columns."""
-    summary = summarise_table(table, where=str(path), problems=table.problems, keep=keep)
+def summary_of(
+    path: Path, table: Table, keep: Sequence[str] = (), hierarchy: Path | None = None
+) -> TableSummary:
+    """Summarise a table with all its columns, which was read with the file of a hierarchy."""
+    file = None if hierarchy is None else str(hierarchy)
+    summary = summarise_table(
+        table, where=str(path), problems=table.problems, keep=keep, hierarchy=file
+    )
     return replace(summary, name=path.name)

@@ -55,7 +55,8 @@ def describe_column(table: Table, name: str, column: Any, *, kept: bool = False)
         return ColumnFacts(name, kind, role, told, **counts, values=_frequent(known))
     if is_time(column) or is_clock(column):
         kind, shown = ("date", _dates(known)) if is_time(column) else ("time", _times(known))
-        told = reason or why or ("dates" if kind == "date" else "times of day")
+        usual = "durations" if known.dtype.kind == "m" else "dates"
+        told = reason or why or (usual if kind == "date" else "times of day")
         return ColumnFacts(name, kind, role, told, **counts, **shown)
     numbers = np.asarray(known, dtype=np.float64)
     told = reason or why or "all cells are numbers"

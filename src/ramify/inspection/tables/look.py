@@ -115,7 +115,8 @@ def look(
     )
     table = read(data, hierarchy, manner)
     where = "data" if format_of_data(data) == "frame" else str(data)
-    return summarise_table(table, where=where, problems=table.problems)
+    given = "HIERARCHY" if hierarchy is not None else None
+    return summarise_table(table, where=where, problems=table.problems, hierarchy=given)
 
 
 def summarise_table(
@@ -124,8 +125,12 @@ def summarise_table(
     where: str = "data",
     problems: Sequence[str] = (),
     keep: Sequence[str] = (),
+    hierarchy: str | None = None,
 ) -> TableSummary:
-    """Return what a table has; columns in `keep` are features in any case."""
+    """Return what a table has; columns in `keep` are features in any case.
+
+    `hierarchy`: the file of a hierarchy with which the table was read.
+    """
     if hasattr(table.X, "columns"):
         table = replace(table, X=without_vectors(table.X))
     X, Y = table.X, table.y
@@ -159,7 +164,8 @@ def summarise_table(
         labels = describe_labels(sparse.csr_array(Y), table.hierarchy)
     known = set(problems)
     proposals = propose_labels(table) if Y is None and hasattr(X, "columns") else []
-    command, python = reproducing(where, table.settings, proposals[0].columns if proposals else [])
+    settings = {**table.settings, "keep": list(keep), "hierarchy": hierarchy}
+    command, python = reproducing(where, settings, proposals[0].columns if proposals else [])
     return TableSummary(
         name=table.name,
         n_rows=int(X.shape[0]),
@@ -260,7 +266,7 @@ def reproducing(
     where: str, settings: Mapping[str, Any], proposed: Sequence[str]
 ) -> tuple[str, str]:
     """Return the command line and the Python that read a table again and train a model."""
-    given = dict(settings)
+    given = {name: value for name, value in settings.items() if value not in (None, [])}
     if proposed and "target" not in given:
         given = {"target": proposed[0] if len(proposed) == 1 else list(proposed), **given}
     words = ["ramify", "train", where]
@@ -273,7 +279,9 @@ def reproducing(
         if isinstance(value, dict):
             values = [f"{column}={kind}" for column, kind in value.items()]
         words += [part for one in values for part in (option, "\\t" if one == "\t" else str(one))]
-    arguments = "".join(f",\n    {name}={value!r}" for name, value in given.items())
+    # In Python, a hierarchy is an object instead of a file.
+    written = {name: name if name == "hierarchy" else repr(value) for name, value in given.items()}
+    arguments = "".join(f",\n    {name}={value}" for name, value in written.items())
     source = "data" if where == "data" else repr(where)
     python = (
         f"import ramify\n\ntable = ramify.read_table(\n    {source}{arguments},\n)\n"

@@ -129,6 +129,8 @@ def _read_cells(
 ) -> tuple[list[list[str]], LabelForm, str]:
     """Return the label sets of one column, and the marks by which they were read."""
     joined = form.label_separator
+    if joined is None:
+        cells = _on_one_line(cells, hierarchy, notes)
     if separator is None and joined is None:
         separator = find_chain_separator(cell.strip() for cell in cells if cell.strip())
         notes += [] if separator is None else [_told_separator(separator)]
@@ -140,6 +142,23 @@ def _read_cells(
     if any("__" in cell for cell in cells):
         sets = [[without_empty_ranks(label, separator) for label in row] for row in sets]
     return sets, replace(form, label_separator=joined), separator
+
+
+def _on_one_line(
+    cells: Sequence[str], hierarchy: Hierarchy | None, notes: list[str]
+) -> Sequence[str]:
+    """Put ";" between the lines of a cell if they are labels of other cells, too."""
+    texts = list(dict.fromkeys(cell.strip() for cell in cells))
+    several = [text for text in texts if "\n" in text]
+    names = {line.strip() for text in several for line in text.split("\n")}
+    is_known = hierarchy is not None and all(name in hierarchy for name in names)
+    if not several or not (is_known or (hierarchy is None and are_joined(texts, "\n"))):
+        return cells
+    notes.append(
+        f"each line of a label cell is a label, as in {several[0][:60]!r} (label_separator=';' "
+        "reads each cell as one label)"
+    )
+    return [";".join(cell.strip().split("\n")) for cell in cells]
 
 
 def _check_any(path: str, names: Sequence[str], sets: Sequence[Sequence[str]]) -> None:

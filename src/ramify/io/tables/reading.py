@@ -355,7 +355,7 @@ def _cells(
         return None, _plain_frame(path, as_text, kept), []
     if kind == "parquet":
         frame = read_parquet(path, limits, kept, targets, (*columns.drop, *columns.ignore))
-        return None, frame, []
+        return None, _plain_frame(frame, as_text, kept), []
     if kind == "records":
         left_out = (*columns.drop, *columns.ignore)
         frame = read_records(path, form.encoding, limits, targets, left_out)
