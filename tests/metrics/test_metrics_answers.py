@@ -164,6 +164,16 @@ def test_weights_count_rows_several_times() -> None:
     )
 
 
+def test_ancestors_of_true_labels_are_added() -> None:
+    names = [["a/p/x"], ["b"]]
+    scores = np.linspace(1, 0.1, TREE.n_labels) * np.array([[1.0], [0.5]])
+    matrix = np.array([[label in row for label in TREE.labels] for row in names]).astype(int)
+    curves = [metrics.answer_curve(y, make_coherent(scores, TREE), TREE) for y in (names, matrix)]
+    assert curves[0].risk.tolist() == curves[1].risk.tolist()
+    tables = [metrics.level_calibration(y, scores, TREE).columns for y in (names, matrix)]
+    assert tables[0] == tables[1]
+
+
 def test_curves_without_a_right_answer_print_their_infinite_threshold() -> None:
     scores = np.full((1, TREE.n_labels), 0.6)
     table = metrics.answer_curve([["c"]], scores, TREE, candidates=TREE.label_levels == 3)

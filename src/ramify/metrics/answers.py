@@ -365,7 +365,7 @@ def answer_curve(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one path per row.
+        True labels, one path per row; ancestors are added.
     y_score : array-like of shape (n, n_labels)
         Coherent scores, as returned by `predict_proba`.
     hierarchy : Hierarchy
@@ -397,10 +397,9 @@ def answer_curve(
     """
     ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight).require_known()
     scores = ranking.scores.toarray() if sparse.issparse(ranking.scores) else ranking.scores
-    ends = find_ends(ranking.truth, hierarchy) if candidates is None else candidates
-    may_end = read_candidates(np.asarray(ends, dtype=bool), hierarchy)
-    if may_end is None:
-        raise ValueError("candidates must not be None")
+    closed: Any = hierarchy.close(ranking.truth)
+    ends = find_ends(closed, hierarchy) if candidates is None else candidates
+    may_end: Any = read_candidates(ends, hierarchy)
     chains = climb(np.asarray(scores, dtype=np.float64), may_end, hierarchy)
     levels = np.append(hierarchy.label_levels, 0)
     single = sparse.eye_array(hierarchy.n_labels, dtype=np.int32, format="csr")
@@ -409,8 +408,7 @@ def answer_curve(
     # What is said of a row at each label of its chain; -1, the last one, is an empty answer.
     n = len(chains.labels)
     known = chains.labels >= 0
-    truth: Any = sparse.csr_array(ranking.truth)
-    is_true = np.asarray(truth[np.arange(n)[:, None], np.maximum(chains.labels, 0)].toarray()) > 0
+    is_true = np.asarray(closed[np.arange(n)[:, None], np.maximum(chains.labels, 0)].toarray()) > 0
     said = np.stack(
         [
             (known & ~is_true).astype(np.float64),
@@ -453,7 +451,7 @@ def level_calibration(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels, one label set per row.
+        True labels, one label set per row; ancestors are added.
     y_score : array-like or sparse matrix of shape (n, n_labels)
         Probabilities, as returned by `predict_proba`.
     hierarchy : Hierarchy
@@ -490,7 +488,8 @@ def level_calibration(
     check_number("n_bins", n_bins, 1, whole=True)
     ranking = read_ranking(y_true, y_score, hierarchy, "all", sample_weight).require_known()
     _check_probabilities(ranking.scores)
-    rows = np.arange(ranking.truth.shape[0])
+    truth: Any = hierarchy.close(ranking.truth)
+    rows = np.arange(truth.shape[0])
     weights = ranking.row_weights / ranking.row_weights.sum()
     columns: dict[str, list[Any]] = {"level": [], "rows": [], "probability": [], "right": []}
     for level in range(1, hierarchy.depth + 1):
@@ -499,7 +498,6 @@ def level_calibration(
         scores: Any = part.toarray() if sparse.issparse(ranking.scores) else part
         best = scores.argmax(axis=1)
         highest = scores[rows, best]
-        truth: Any = ranking.truth
         right = np.asarray(truth[rows, labels[best]]).ravel() > 0
         bins = np.minimum((highest * n_bins).astype(int), n_bins - 1)
         sums = [np.bincount(bins, weights * each, n_bins) for each in (1.0, highest, right)]
