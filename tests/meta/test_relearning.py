@@ -107,6 +107,20 @@ def test_boosting_learns_the_same_leaves_from_the_same_rows(loss: str) -> None:
     assert set(again.label_status_) == {"relearnt"}
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", {"a/x": 9.0, "c/z": 0.5}])
+def test_classes_have_their_weights(class_weight: Any) -> None:
+    model = PCTGradientBoostingClassifier(
+        OLD, loss="logistic", class_weight=class_weight, max_iter=20, random_state=0
+    )
+    old = model.fit(X, PATHS_BEFORE)
+    again: Any = old.with_hierarchy(OLD, X=X, y=PATHS_BEFORE, relearn="all")
+    np.testing.assert_allclose(again.predict_proba(X), old.predict_proba(X), atol=2e-4)
+    new: Any = old.with_hierarchy(NEW, MAPPING, X=X, y=PATHS)
+    renamed = class_weight if class_weight == "balanced" else {"a/x": 9.0, "c/w": 0.5}
+    assert new.class_weight == renamed
+    new.fit(X, PATHS)
+
+
 def test_boosting_keeps_the_leaves_of_labels_that_did_not_change() -> None:
     model = PCTGradientBoostingClassifier(OLD, loss="logistic", max_iter=20, random_state=0)
     old = model.fit(X, SETS_BEFORE)

@@ -17,6 +17,7 @@ from ramify._schema import Array, Fitted, Instance, ListOf, Part, Schema
 from ramify._validation import check_same_length, check_sample_weight
 from ramify.data.features import read_features
 from ramify.decision.best_sets import Answers
+from ramify.labels.class_weight import class_factors
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, label_scores
@@ -130,6 +131,12 @@ class CarriedClassifier(WrappingClassifier):
         model: HierarchicalClassifier = clone(old)
         if getattr(old, "hierarchy", None) is not None:
             model.set_params(hierarchy=hierarchy)
+        class_weight = getattr(old, "class_weight", None)
+        if isinstance(class_weight, dict):
+            class_weight = self._carried_classes(class_weight)
+        if class_weight is not None:
+            model.set_params(class_weight=class_weight)
+            weights = weights * class_factors(class_weight, encoded.Y, encoded.format, weights)
         copy_input_attributes(old, model)
         copy_input_attributes(self, model)
         if like.ends is not None and self.row_kind_ == "path":
@@ -141,7 +148,7 @@ class CarriedClassifier(WrappingClassifier):
             X,
             encoded.Y,
             weights,
-            weighted=sample_weight is not None,
+            weighted=sample_weight is not None or class_weight is not None,
             changed=(self._carrier.copied < 0) | everything,
             statuses=self.label_status_,
         )
@@ -149,6 +156,15 @@ class CarriedClassifier(WrappingClassifier):
         revision = Revision.of(self.mapping_, model.label_status_)
         model.history_ = [*self.history_[:-1], revision]
         return model
+
+    def _carried_classes(self, class_weight: Mapping[Any, float]) -> dict[Any, float]:
+        """Return the weights of classes by their new labels."""
+        old = self.mapping_.old
+        return {
+            successor: weight
+            for label, weight in class_weight.items()
+            for successor in (self.mapping_.successors(label) if label in old else (label,))
+        }
 
     @property
     def _carrier(self) -> ProbabilityCarrier:
