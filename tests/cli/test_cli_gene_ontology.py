@@ -236,3 +236,6 @@ def test_terms_of_another_version_are_named(folder: Path) -> None:
     shown = " ".join(run(*command, "--ontology", "later.obo").output.split())
     assert "trained on version 2025-01-01 of the terms" in shown
     assert "version 2026-01-01, which does not have 1 term of the model" in shown
+    Path("later.obo").write_text(text.replace("\n\n", "\ndata-version: 2026-02-01\n\n", 1))
+    shown = " ".join(run(*command, "--ontology", "later.obo").output.split())
+    assert "version 2026-02-01, which has all terms of the model" in shown

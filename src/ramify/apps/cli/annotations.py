@@ -200,9 +200,10 @@ def _compare_versions(known: Hierarchy, ontology: Ontology) -> None:
         return
     now = ontology.hierarchy()
     gone = sum(label not in now for label in known.labels)
+    lacks = f"does not have {counted(gone, 'term')}" if gone else "has all terms"
     say(
         f"Note: the model was trained on version {known.version} of the terms. The ontology is "
-        f"version {ontology.version}, which does not have {counted(gone, 'term')} of the model. "
+        f"version {ontology.version}, which {lacks} of the model. "
         "To carry the model over, use ramify taxonomy diff and carry"
     )
 
