@@ -208,6 +208,22 @@ def test_answers_of_all_promises_are_on_the_page(careful, tmp_path):
     assert of_calibration["about"] == "100 rows of the calibration"
 
 
+def test_rows_are_scored_no_more_often_than_needed(careful, tmp_path, monkeypatch):
+    model, X, y = careful
+    scored = []
+    score = PCTForestClassifier._predict_scores
+
+    def counted(self, X):
+        scored.append(len(X))
+        return score(self, X)
+
+    monkeypatch.setattr(PCTForestClassifier, "_predict_scores", counted)
+    explore(model.estimator_, X, y, tmp_path / "p.html")
+    assert scored == [200, 200]  # probabilities and label sets
+    explore(model, X, y, tmp_path / "p.html")
+    assert scored[2:] == [200, 200, 200]  # those of the promise, too
+
+
 def test_without_a_promise_thresholds_are_those_of_the_rows(careful, tmp_path):
     model, X, y = careful
     found = data_of(explore(model.estimator_, X, y, tmp_path / "p.html"))["certainty"]

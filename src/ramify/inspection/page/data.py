@@ -247,24 +247,20 @@ def describe_rows(
         rows["truth"] = [row_of((kept.indptr, kept.indices), i) for i in range(len(shown))]
         found["curves"] = _curves(Y, scores, summary.hierarchy)
     measured = model if whole is None else whole
-    own = None if y is None else _measure(measured, X, y, summary, trained)
+    if measured is not model:
+        scores = np.asarray(measured.predict_proba(X))
+    truth = None if y is None else read_labels(y, measured.hierarchy_).Y
+    own = None
+    if truth is not None:
+        chosen = read_labels(measured.predict(X), measured.hierarchy_).Y
+        shares = _label_shares(summary, trained, truth)
+        own = measure_rows(truth, scores, chosen, measured.hierarchy_, shares)
     seen = own is not None and trained is not None and trained.is_of(own.n_rows, own.label_rows)
     if seen:
         found["dataName"] += " of training, so that it is too good for others"
-    truth = None if y is None or seen else read_labels(y, measured.hierarchy_).Y
-    certainty = describe_certainty(measured, np.asarray(measured.predict_proba(X)), truth, shown)
+    certainty = describe_certainty(measured, scores, None if seen else truth, shown)
     found |= {"certainty": certainty} if certainty else {}
     return found | {"answers": describe_answers(own, trained, given.source)}
-
-
-def _measure(
-    model: Any, X: Any, y: Any, summary: ModelSummary, trained: Performance | None
-) -> Performance:
-    hierarchy = model.hierarchy_
-    Y = read_labels(y, hierarchy).Y
-    chosen = read_labels(model.predict(X), hierarchy).Y
-    shares = _label_shares(summary, trained, Y)
-    return measure_rows(Y, np.asarray(model.predict_proba(X)), chosen, hierarchy, shares)
 
 
 def _label_shares(
