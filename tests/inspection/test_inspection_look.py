@@ -205,3 +205,9 @@ def test_the_command_names_the_hierarchy_and_the_columns_to_keep(tmp_path: Path)
     assert told == f"ramify train {path} --target label --keep nr --hierarchy {edges}"
     hierarchy = ramify.Hierarchy.from_edges([("animal", "cat"), ("pet", "cat")])
     assert "hierarchy=hierarchy" in ramify.look(path, target="label", hierarchy=hierarchy).python
+
+
+def test_look_leaves_out_what_train_leaves_out() -> None:
+    frame = pd.DataFrame({"nr": range(30), "label": list("abc") * 10})
+    assert read_table(frame, target="label").feature_names == ("nr",)
+    assert ramify.look(frame, target="label").columns[1].role == "feature"

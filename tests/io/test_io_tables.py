@@ -303,6 +303,12 @@ def test_decimals_are_numbers_and_whole_labels_have_no_point(tmp_path):
         assert table.hierarchy.labels == ("1", "2")
 
 
+def test_repeated_column_names_are_left_out(read):
+    table = read("x,labels\n1,a\nx,labels\n2.5,b\n")
+    assert table.X.tolist() == [[1.0], [2.5]]
+    assert table.notes == ("1 line with the column names below the first was left out",)
+
+
 def test_lines_of_a_label_cell_are_labels(read):
     text = 'x,labels\n1,"red\nblue"\n2,red\n3,"blue\n green"\n'
     table = read(text)

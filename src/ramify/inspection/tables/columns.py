@@ -28,11 +28,10 @@ _FEW = 20
 _NAMES = ("labels", "label", "class", "target", "taxon", "category", "klasse", "species", "y")
 
 
-def describe_column(table: Table, name: str, column: Any, *, kept: bool = False) -> ColumnFacts:
-    """Return what a feature, or a column that is left out, has."""
+def describe_column(table: Table, name: str, column: Any, reason: str = "") -> ColumnFacts:
+    """Return what a column has: a feature, or one that is left out for a reason."""
     known = column[column.notna()]
     n_missing, n_distinct = int(column.isna().sum()), int(known.nunique())
-    reason = "" if kept else reason_to_drop(column)
     role = "left out" if reason else "feature"
     why = table.reasons.get(name, "")
     if n_distinct == 0:

@@ -21,7 +21,7 @@ from ramify.io.formats import TextForm
 from ramify.io.limits import ReadLimits
 from ramify.io.tables.labels import LabelForm
 from ramify.io.tables.reading import Manner, format_of_data, read
-from ramify.io.tables.roles import LABELS, Columns, reason_to_drop
+from ramify.io.tables.roles import LABELS, Columns, reasons_to_drop
 from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
 
@@ -134,10 +134,11 @@ def summarise_table(
     if hasattr(table.X, "columns"):
         table = replace(table, X=without_vectors(table.X))
     X, Y = table.X, table.y
+    reasons = reasons_to_drop(table, keep)
     columns = [*_label_columns(table), *_role_columns(table)]
     if hasattr(X, "columns"):
         columns += [
-            describe_column(table, name, X[name], kept=name in keep)
+            describe_column(table, name, X[name], reasons.get(name, ""))
             for name in table.feature_names
         ]
     else:
@@ -147,11 +148,7 @@ def summarise_table(
         for name, reason in table.left_out.items()
         if name not in table.feature_names
     ]
-    kept = [
-        name
-        for name in table.feature_names
-        if not hasattr(X, "columns") or name in keep or not reason_to_drop(X[name])
-    ]
+    kept = [name for name in table.feature_names if name not in reasons]
     repeated, contradicting, leaks = 0, 0, []
     if hasattr(X, "columns") and kept:
         repeated, contradicting = _repeats(X[kept], Y)

@@ -116,7 +116,10 @@ def read_csv(
     check_marks(form)
     layout = find_layout(path, content, form, usual, is_sheet=is_sheet, has_merged=has_merged)
     names, renamed = _unique(path, layout, rename=rename)
-    content = content[end_of_line(content, layout.n_lines) :]
+    start = end_of_line(content, layout.n_lines)
+    head = content[end_of_line(content, layout.n_lines - 1) : start]
+    content, repeated = _without_lines(content[start:], head)
+    notes += repeated
     check_size(content.count(b"\n"), len(names), limits, path)
     verbatim = [*texts, *(names[j] for j in layout.verbatim)]
     marks = pandas_marks(layout, form, is_sheet=is_sheet)
@@ -142,6 +145,17 @@ def read_csv(
         if not given and name not in texts and frame[name].isna().all()
     ]
     return CsvCells(frame.drop(columns=empty), layout, encoding, [*notes, *layout.notes, *renamed])
+
+
+def _without_lines(content: bytes, head: bytes) -> tuple[bytes, list[str]]:
+    """Leave out lines that repeat the column names, as in files that were joined."""
+    if len(head) < 2 or not (content.startswith(head) or b"\n" + head in content):
+        return content, []
+    lines = content.splitlines(keepends=True)
+    kept = [line for line in lines if line != head]
+    n_lines = len(lines) - len(kept)
+    told = f"{counted(n_lines, 'line')} with the column names below the first were left out"
+    return b"".join(kept), [told.replace("were", "was") if n_lines == 1 else told]
 
 
 def _with_points(frame: Any) -> list[str]:

@@ -216,6 +216,14 @@ def left_out_columns(table: Table, keep: Sequence[str] = ()) -> dict[str, str]:
             f"keep must name columns of the table, got {shorten(unknown)}. The columns are "
             f"{shorten(table.feature_names)}."
         )
+    reasons = reasons_to_drop(table, keep)
+    if hasattr(table.X, "columns") and len(reasons) == len(table.feature_names):
+        raise _no_features_error(table, reasons)
+    return reasons
+
+
+def reasons_to_drop(table: Table, keep: Sequence[str] = ()) -> dict[str, str]:
+    """Return the columns that do not describe other rows, which may be all, with the reason."""
     if not hasattr(table.X, "columns"):
         return {}
     reasons = {
@@ -223,12 +231,10 @@ def left_out_columns(table: Table, keep: Sequence[str] = ()) -> dict[str, str]:
         for name in table.feature_names
         if name not in keep and (reason := reason_to_drop(table.X[name]))
     }
-    if len(reasons) == len(table.feature_names):
-        # Consecutive numbers are better than no feature at all.
-        reasons = {name: why for name, why in reasons.items() if why != _RUNNING}
-    if len(reasons) == len(table.feature_names):
-        raise _no_features_error(table, reasons)
-    return reasons
+    if len(reasons) < len(table.feature_names):
+        return reasons
+    # Consecutive numbers are better than no feature at all.
+    return {name: why for name, why in reasons.items() if why != _RUNNING}
 
 
 def _no_features_error(table: Table, reasons: dict[str, str]) -> ValueError:
