@@ -513,15 +513,15 @@ def _cost() -> Iterator[tuple[str, ...]]:
 
 
 def _seconds_in_turns(*functions_and_row: Any) -> list[float]:
-    """Return the least CPU time that each function takes for a row, among five turns."""
+    """Return the least CPU time that each function takes for a row, among many short turns."""
     *functions, row = functions_and_row
     found = [float("inf")] * len(functions)
-    for _ in range(5):
+    for _ in range(50):
         for k, function in enumerate(functions):
             begin = time.process_time()
-            for _ in range(200):
+            for _ in range(20):
                 function(row)
-            found[k] = min(found[k], (time.process_time() - begin) / 200)
+            found[k] = min(found[k], (time.process_time() - begin) / 20)
     return found
 
 
