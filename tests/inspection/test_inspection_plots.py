@@ -8,20 +8,23 @@ from itertools import combinations
 from shutil import which
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramify import BRDTClassifier, PCTClassifier, PerEdgeClassifier
+from ramify import BRDTClassifier, Hierarchy, PCTClassifier, PerEdgeClassifier
 from ramify.inspection import (
     export_graphviz,
     export_svg,
+    importances,
     plot_label_graph,
     plot_tree,
     summarise,
 )
 from ramify.inspection.drawing.layout import make_picture
 from ramify.inspection.outline import LabelChoice
+from ramify.metrics import plot_prediction
 from tests.support.budget import budget
 from tests.support.inspection_cases import TREE, animal_forest, animal_tree, problems
 
@@ -111,6 +114,19 @@ def test_graphviz_reads_what_is_written(tmp_path):
             subprocess.run(
                 ["dot", "-Tsvg", tmp_path / f"{name}.dot", "-o", "/dev/null"], check=True
             )
+
+
+def test_dollar_signs_are_drawn_as_they_are():
+    X = pd.DataFrame({"$a_{$": [1.0, 2.0, 3.0, 4.0] * 5, "b": [0.0, 1.0] * 10})
+    hierarchy = Hierarchy.from_paths(["$x^{$/y", "z"])
+    tree = PCTClassifier(hierarchy, min_samples_leaf=1).fit(X, ["$x^{$/y", "z"] * 10)
+    for ax in (
+        plot_tree(tree),
+        importances(tree).plot(labels=["z", "$x^{$"]),
+        importances(tree).plot(),
+        plot_prediction([["z"]], [["$x^{$/y"]], hierarchy=hierarchy),
+    ):
+        ax.figure.canvas.draw()
 
 
 def test_matplotlib_draws_boxes_bars_and_texts():

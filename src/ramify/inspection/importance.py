@@ -157,7 +157,7 @@ class Importances:
         spread = self.overall_spread[order]
         bars = {"color": "#1d7f8c", "ecolor": "#53656e", "capsize": 3}
         ax.barh(places, self.overall[order], xerr=spread if spread.any() else None, **bars)
-        ax.set_yticks(places, names)
+        ax.set_yticks(places, names, parse_math=False)
         ax.invert_yaxis()
         ax.set_xlabel(self.unit)
         ax.spines[["top", "right"]].set_visible(False)
@@ -167,9 +167,10 @@ class Importances:
     ) -> None:
         cells = np.stack([self.for_subtree(label)[order] for label in labels], axis=1)
         image = ax.imshow(cells, aspect="auto", cmap="GnBu", vmin=0)
-        ax.set_yticks(np.arange(len(order)), names)
+        ax.set_yticks(np.arange(len(order)), names, parse_math=False)
         shown = [str(label) for label in labels]
-        ax.set_xticks(np.arange(len(labels)), shown, rotation=40, ha="right")
+        style = {"rotation": 40, "ha": "right", "parse_math": False}
+        ax.set_xticks(np.arange(len(labels)), shown, **style)
         ax.figure.colorbar(image, ax=ax, label=self.unit)
 
 

@@ -513,7 +513,8 @@ def plot_prediction(
         ax.scatter(*place, s=size, color=colour, zorder=2)
         if has[k] or gets[k] or len(places) <= _MOST_NAMES:
             name = str(label).rpartition("/")[2]  # the rest of the path is drawn above
-            ax.annotate(name, place, (3, 6), textcoords="offset points", rotation=30, size=8)
+            style: dict[str, Any] = {"rotation": 30, "size": 8, "parse_math": False}
+            ax.annotate(name, place, (3, 6), textcoords="offset points", **style)
     _finish(ax)
     return ax
 

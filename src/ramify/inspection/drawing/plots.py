@@ -126,7 +126,7 @@ class _Brush:
 
     def _write(self, x: float, y: float, text: str, **settings: Any) -> None:
         style = {"fontsize": FONT_SIZE * 0.92 * self.scale, "color": _INK, "va": "baseline"}
-        self.ax.text(x, y, text, **{**style, **settings})
+        self.ax.text(x, y, text, parse_math=False, **{**style, **settings})
 
     def _edge(self, picture: Picture, edge: Edge) -> None:
         patches = import_extra("matplotlib.patches", "plot")
@@ -267,4 +267,5 @@ def _draw_labels(related: RelatedLabels, colours: Any, ax: Axes) -> None:
         size = 60 + 2400 * label.share
         ax.scatter([label.x], [label.y], s=size, color=[colour], alpha=0.75, zorder=2)
         text = f"{label.name}\n{label.share:.0%}"
-        ax.text(label.x, label.y, text, ha="center", va="center", fontsize=8, zorder=3)
+        place: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 3}
+        ax.text(label.x, label.y, text, parse_math=False, **place)
