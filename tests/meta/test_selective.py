@@ -257,7 +257,7 @@ def test_files_whose_promise_cannot_be_that_of_rows_are_refused(careful, changed
         ({"calibration": 1}, {}, "calibration must be an integer >= 2, got 1"),
         ({"calibration": "half"}, {}, "calibration must be an integer >= 2, a splitter"),
         ({"calibration": 70}, {}, "calibration must not exceed the number of rows"),
-        ({"calibration": 0.999}, {}, r"calibration must leave .* got 0.999 of 60 rows"),
+        ({"calibration": 0.999}, {}, r"calibration must leave .* got 0.999 of 60 samples"),
         ({}, {"groups": np.zeros(60)}, r"calibration must leave .* got 0.25 of 1 group\."),
         ({}, {"groups": np.full(60, np.nan)}, "groups must not have missing values, got nan for"),
         ({}, {"groups": [None, "a"] * 30}, "groups must not have missing values, got None for 30"),

@@ -326,7 +326,8 @@ class SelectiveClassifier(WrappingClassifier):
         try:
             train, test = next(once.split(np.empty((n, 1)), groups=groups))
         except ValueError:
-            units = counted(n, "row") if groups is None else counted(len(set(groups)), "group")
+            # "1 sample" is what scikit-learn's checks look for.
+            units = counted(n, "sample") if groups is None else counted(len(set(groups)), "group")
             raise ValueError(
                 f"calibration must leave rows to fit the estimator on, got {self.calibration} of "
                 f"{units}. Pass a smaller share, more rows, or X_val and y_val."
