@@ -20,16 +20,10 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 def all_or_nothing(fit: Fit) -> Fit:
     """Make a `fit` method replace the fitted state at its end, or not at all.
 
-    This is a decorator. `fit` runs on a copy of the estimator that has its parameters but, unless
-    `warm_start` is True, no fitted attributes. If `fit` returns, the estimator takes over the
-    state of the copy. If it raises anything, including KeyboardInterrupt, the estimator is
-    unchanged.
+    It runs on a copy that has the parameters but, unless `warm_start` is True, no fitted
+    attributes, the old values of which it must not modify in place. If it raises anything,
+    including KeyboardInterrupt, the estimator is unchanged.
 
-    `fit`: A method that sets fitted attributes and does not modify the values of old ones in
-    place.
-
-    Examples
-    --------
     >>> class Mean:
     ...     @all_or_nothing
     ...     def fit(self, values):
@@ -66,10 +60,7 @@ def is_all_or_nothing(fit: Callable[..., Any]) -> bool:
 
 
 def _check_flags(estimator: Any) -> None:
-    """Raise an error if a parameter with the default True or False has another value.
-
-    The string "false" would count as true.
-    """
+    """Refuse other values than True and False for flags; "false", for one, would count as true."""
     for name, parameter in inspect.signature(type(estimator)).parameters.items():
         if isinstance(parameter.default, bool) and name not in _NOT_ONLY_FLAGS:
             value = getattr(estimator, name)

@@ -25,8 +25,6 @@ def import_extra(module: str, extra: str) -> Any:
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """Format a number of things.
 
-    Examples
-    --------
     >>> counted(1, "level"), counted(1234, "row"), counted(2, "leaf", "leaves")
     ('1 level', '1,234 rows', '2 leaves')
     """
@@ -44,8 +42,6 @@ def shorten(values: Iterable[object], shown: int = _SHOWN) -> str:
 def did_you_mean(label: object, labels: Iterable[object]) -> str:
     """Suggest the known label closest to a misspelled one; empty if none is close.
 
-    Examples
-    --------
     >>> did_you_mean("mamal", ["mammal", "bird"])
     " Did you mean 'mammal'?"
     """

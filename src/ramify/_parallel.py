@@ -88,10 +88,7 @@ def in_parallel(
 
 
 class _StoppableTasks:
-    """Tasks in other threads that are stopped and waited for at the end of a with block.
-
-    Ctrl-C reaches the main thread only. Without this, the tasks would continue.
-    """
+    """Tasks in other threads, which Ctrl-C does not reach; stopped and awaited by a with block."""
 
     def __init__(self) -> None:
         self._parent = _core.watched_flag()

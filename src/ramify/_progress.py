@@ -18,8 +18,6 @@ def track(
 ) -> Iterator[T]:
     """Yield the items, optionally showing a progress bar on standard error.
 
-    Examples
-    --------
     >>> list(track(range(3), 3, "Counting", shown=False))
     [0, 1, 2]
     """

@@ -108,10 +108,7 @@ def savable(cls: AnyClass) -> AnyClass:
 
 
 def saved_name(cls: type) -> str:
-    """Return the name of a class in files, without the module for ramify's own classes.
-
-    Files stay loadable when a class of ramify moves to another module.
-    """
+    """Return the name of a class in files: without the module for ramify's own, which may move."""
     is_ours = cls.__module__.partition(".")[0] == "ramify"
     return cls.__qualname__ if is_ours else f"{cls.__module__}.{cls.__qualname__}"
 

@@ -78,10 +78,7 @@ def check_label_name(label: object, where: str, kinds: tuple[type, ...] = (str, 
 def check_label_matrix(
     Y: Any, labels: Sequence[Label] | int, name: str = "Y"
 ) -> sparse.csr_array[np.int32]:
-    """Return an indicator matrix as a clean csr_array of int32 zeros and ones.
-
-    Returns: with sorted indices, no stored zeros and no duplicates.
-    """
+    """Return an indicator matrix as a canonical csr_array of int32 ones without stored zeros."""
     n_labels = labels if isinstance(labels, int) else len(labels)
     matrix: Any = Y if sparse.issparse(Y) else _dense_matrix(Y, name)
     if matrix.ndim != 2:
@@ -138,10 +135,7 @@ def _dense_matrix(Y: Any, name: str) -> NDArray[Any]:
 def canonical_scores(
     scores: Any,
 ) -> tuple[sparse.csr_array[np.float64], tuple[int, int, float] | None]:
-    """Return sparse scores with sorted columns, and the first cell that is not finite.
-
-    The cell is (row, column, value), or None.
-    """
+    """Return sparse scores with sorted columns, and (row, column, value) of a cell not finite."""
     rows: Any = sparse.csr_array(scores).astype(np.float64, copy=False)
     if not rows.has_canonical_format:
         rows = rows.copy()

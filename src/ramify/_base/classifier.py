@@ -610,8 +610,7 @@ def log_of(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def share_classes(scores: NDArray[np.float64], format_: LabelFormat) -> NDArray[np.float64]:
     """Make the probabilities of every row sum to 1 if y had one flat class per row.
 
-    This is for classifiers whose models of different labels are independent of each other. With a
-    hierarchy or with label sets, the probabilities of different labels need not sum to 1.
+    For classifiers whose models of different labels are independent of each other.
     """
     if not format_.single_label or format_.hierarchy.depth > 1:
         return scores

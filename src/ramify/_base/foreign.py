@@ -31,11 +31,7 @@ NO_CLASS = ""
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Return whether an estimator can be fitted with sample weights.
-
-    Its `fit` must have a parameter `sample_weight`, or route it with scikit-learn's metadata
-    routing. For a classifier of ramify, this must also hold for every estimator inside it.
-    """
+    """Return whether `fit` takes or routes sample weights, also in the estimators inside."""
     return _find_without_weights(estimator) is None
 
 
@@ -67,8 +63,6 @@ def _find_without_weights(estimator: Any) -> Any:
 def wrapped_estimators(estimator: Any) -> list[Any]:
     """Return the estimators directly inside another one, alone or as (name, estimator) pairs.
 
-    Examples
-    --------
     >>> from ramify import HierarchicalVotingClassifier, PCTClassifier, PerEdgeClassifier
     >>> wrapped_estimators(PerEdgeClassifier(PCTClassifier()))
     [PCTClassifier()]
@@ -105,20 +99,12 @@ _NUMBERS_ONLY = ("sklearn", "lightgbm", "xgboost")
 
 
 def reads_texts(estimator: Any) -> bool:
-    """Return whether a classifier of another library reads texts of X itself.
+    """Return whether an estimator turns texts into features itself.
 
-    Those that read only numbers get the variables that texts and vectors become.
-
-    Examples
-    --------
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
-    >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> reads_texts(make_pipeline(TfidfVectorizer(), LogisticRegression()))
-    True
-    >>> reads_texts(make_pipeline(StandardScaler(), LogisticRegression()))
-    False
+    >>> reads_texts(make_pipeline(TfidfVectorizer())), reads_texts(make_pipeline("passthrough"))
+    (True, False)
     """
     if isinstance(estimator, HierarchicalClassifier):
         return False

@@ -22,8 +22,6 @@ _FLAGS = {"oob_score": "True, False, "}
 def read_measure(measure: Any, argument: str = "oob_score") -> Measure:
     """Return the function for a measure given by name, as a function or as a bool.
 
-    Examples
-    --------
     >>> read_measure("mean_auprc").__name__, read_measure(True).__name__
     ('mean_auprc', 'pooled_auprc')
     """
@@ -48,11 +46,7 @@ def measure_scores(
     *,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> Any:
-    """Compute a measure of scores or of label sets.
-
-    `truth`: the true labels, including all ancestors.
-    `sample_weight`: None for measures without the argument `sample_weight`.
-    """
+    """Compute a measure of scores or of label sets."""
     arguments = _argument_names(measure)
     given: dict[str, Any] = {} if sample_weight is None else {"sample_weight": sample_weight}
     predicted = decide(scores) if "y_pred" in arguments else scores

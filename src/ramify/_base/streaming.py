@@ -45,12 +45,7 @@ class VotingTrees:
         labels: NDArray[np.int32],
         scores: NDArray[np.float64],
     ) -> None:
-        """Write the best candidates of every row and their scores.
-
-        `candidates`: columns, sorted.
-        `labels`: receives columns.
-        `scores`: receives their scores.
-        """
+        """Write the best candidates of every row and their scores."""
         options: Any = (self.n_labels, self.by_node, candidates, self.n_threads, labels, scores)
         _core.top_votes(self.trees, as_rows(X), *options)
 

@@ -38,11 +38,7 @@ class Margins:
 
 @dataclass(frozen=True)
 class TreeModel:
-    """A fitted model as trees: what its method `_as_trees` returns.
-
-    Inspection, export and measures of size read no other attributes of estimators that have trees,
-    so that a new kind of ensemble only has to provide this method.
-    """
+    """A fitted model as trees, all that inspection, export and sizes read; see `_as_trees`."""
 
     trees: tuple[ModelTree, ...]
     hierarchy: Hierarchy  # the names of the outputs

@@ -87,8 +87,6 @@ def check_sparse(matrix: Any, where: str, *, canonical: bool = False) -> None:
     """Check the arrays of a csr or csc matrix, which scipy's native code uses without checks.
 
     scipy's own check_format skips the indices if the last element of indptr is not positive.
-
-    `canonical`: whether the indices of each row (column) must be sorted and distinct.
     """
     n_major, n_minor = matrix.shape if matrix.format == "csr" else matrix.shape[::-1]
     parts = (matrix.data, matrix.indices, matrix.indptr)

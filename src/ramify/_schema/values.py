@@ -22,15 +22,13 @@ class SchemaError(ValueError):
 class Sizes:
     """The sizes known so far while the attributes of one object are checked.
 
-    Examples
-    --------
     >>> sizes = Sizes({"n_labels": 3})
     >>> sizes.match("n_rows", 7, "X_")
     >>> sizes.get("n_labels+1"), sizes.get("n_rows")
     (4, 7)
     >>> sizes.match("n_labels", 5, "Y_")
     Traceback (most recent call last):
-        ...
+    ...
     ramify._schema.values.SchemaError: Y_: n_labels must be 3, got 5
     """
 

@@ -62,8 +62,6 @@ def _make_vote(
 def member_names(estimators: Any = None) -> list[str]:
     """Return the names of the members of a vote.
 
-    Examples
-    --------
     >>> member_names("tree, forest")
     ['tree', 'forest']
     """
@@ -140,12 +138,8 @@ _N_COMPARED = 1_000  # rows on which the models for texts beside other columns a
 def default_model(table: Table) -> tuple[str, str]:
     """Return the name of the model that `ramify train` fits to a table by default, and why.
 
-    Returns: the name; the reason, empty if there is nothing to tell.
-
-    Texts have thousands of terms, each of which says a little: linear models weigh them all, and
-    are faster and more accurate than trees. For label sets, those per parent are the most
-    accurate. Of other tables, trees need no preparation and find what depends on several columns
-    together. Where a table has both, a part of its rows tells which of them it needs.
+    Linear models weigh all the terms of a text, fast and accurately; trees need no preparation and
+    find what depends on several columns. A table with both is learnt from in part to see.
     """
     from ramify.data.columns import text_columns  # noqa: PLC0415 (slow)
     from ramify.decision.best_sets import count_ends  # noqa: PLC0415 (slow)
@@ -197,8 +191,6 @@ def _better_on_some_rows(table: Table, y: Any, linear: str) -> tuple[str, str]:
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """Parse parameters written as ``name=value``.
 
-    Examples
-    --------
     >>> parse_settings(["n_estimators=50", "max_features=log2", "max_depth=None"])
     {'n_estimators': 50, 'max_features': 'log2', 'max_depth': None}
     """
@@ -257,8 +249,6 @@ def _check_model_name(name: str) -> None:
 def check_parameter_names(name: str, parameters: Iterable[str]) -> None:
     """Raise an error if a model does not have some parameters; suggest the right names.
 
-    Examples
-    --------
     >>> check_parameter_names("br-dt", ["validation"])
     Traceback (most recent call last):
         ...
@@ -290,8 +280,6 @@ def make_inner(
 def check_inner(name: str, parameters: Iterable[str] = ()) -> None:
     """Check the name and the parameter names of a classifier for `make_inner`; create nothing.
 
-    Examples
-    --------
     >>> check_inner("sklearn.datasets.clear_data_home")
     Traceback (most recent call last):
         ...

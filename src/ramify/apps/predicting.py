@@ -235,10 +235,7 @@ class UnfamiliarRows:
 def label_sets(
     model: Any, X: Any, threshold: float | None = None, decide: str | None = None
 ) -> sparse.csr_array[np.int32]:
-    """Return the label sets predicted by a model.
-
-    Returns: label sets, including ancestors.
-    """
+    """Return the label sets, including ancestors, predicted by a model."""
     if threshold is None:
         if decide is not None:
             return read_labels(model.predict(X, decide=decide), model.hierarchy_).Y

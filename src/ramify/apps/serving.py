@@ -31,19 +31,7 @@ class RequestError(ValueError):
 
 
 class ServedModel:
-    """A model that reads rows and writes predictions as JSON values.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted classifier of ramify.
-    max_rows : int
-        Most rows of a request.
-    max_values : int
-        Most probabilities in an answer.
-    dates : {"dmy", "mdy"}, optional
-        The order of day and month in dates such as 31/12/2024, which are then read as well.
-    """
+    """A model that reads rows and writes predictions as JSON values."""
 
     def __init__(
         self, model: Any, max_rows: int, max_values: int, dates: str | None = None
@@ -292,10 +280,7 @@ _DTYPES = {
 
 
 def _read_time(value: Any, kind: str, order: str | None) -> Any:
-    """Return a value of JSON as a time that a model understands, or None if it is not one.
-
-    `order`: the order of day and month in the training data, if it was not ISO 8601.
-    """
+    """Return a value of JSON as a time that a model understands, or None if it is not one."""
     try:
         if kind == "duration":
             return timedelta(seconds=value) if _is_number(value) else None
@@ -352,10 +337,7 @@ def _taken(scores: Any, columns: list[int] | None) -> Any:
 
 
 def _written(start: str, rows: Iterator[list[Any]]) -> Iterator[bytes]:
-    """Yield a JSON object whose last field is a list of rows.
-
-    Row by row, so that other threads run between them.
-    """
+    """Yield a JSON object that ends in a list of rows, one by one, so that other threads run."""
     yield start.encode()
     before = b"["
     for row in rows:
@@ -373,10 +355,7 @@ def make_app(
     body_seconds: float = 30.0,
     dates: str | None = None,
 ) -> Any:
-    """Return an ASGI application that predicts with a model and refuses larger requests.
-
-    `dates`: as in `ServedModel`.
-    """
+    """Return an ASGI application that predicts with a model and refuses larger requests."""
     import_extra("starlette", "serve")
     from anyio import CapacityLimiter, to_thread
     from starlette.applications import Starlette

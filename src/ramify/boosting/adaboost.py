@@ -33,11 +33,10 @@ _TESTS = ("feature", "threshold", "default_right")
 @savable
 @dataclass(frozen=True)
 class Rounds:
-    """The weak hypotheses of all rounds of a boosted model.
+    """The weak hypotheses of all rounds: each a complete tree per label, or one for all labels.
 
-    A hypothesis consists of one complete tree per label, or of one tree for all labels. The nodes
-    of a tree are stored level by level; the children of node k of a level are nodes 2k (left) and
-    2k + 1 (right) of the next level. Arrays are ordered by round, then by node, then by label.
+    The nodes of a tree are stored level by level; the children of node k of a level are nodes 2k
+    and 2k + 1 of the next one. Arrays are ordered by round, then by node, then by label.
     """
 
     depth: int  # number of tests on every path
@@ -124,10 +123,7 @@ class Rounds:
         last: int | None = None,
         n_threads: int = 1,
     ) -> None:
-        """Add the weighted votes of some rounds to `out`.
-
-        `out`: receives the sums.
-        """
+        """Add the weighted votes of some rounds to `out`."""
         arrays = {name: getattr(self, name) for name in self.__dataclass_fields__}
         last = self.n_rounds if last is None else last
         _core.add_margins(arrays, as_rows(X), first, last, hierarchy._parents, n_threads, out)

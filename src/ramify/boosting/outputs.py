@@ -22,10 +22,7 @@ _MIN_ROWS_PER_SET = 3
 
 
 def choose_loss(loss: str, Y: Matrix, hierarchy: Hierarchy, *, single_label: bool) -> str:
-    """Return the loss that "auto" stands for, or `loss` itself.
-
-    `Y`: labels, including all ancestors.
-    """
+    """Return the loss that "auto" stands for, or `loss` itself."""
     if loss != "auto":
         return loss
     sets = None
@@ -45,18 +42,12 @@ def loss_of_sets(loss: str, sets: Matrix | None, n_rows: int, *, single_label: b
 
 
 def has_one_path(Y: Matrix, hierarchy: Hierarchy) -> bool:
-    """Return whether every row has exactly one most specific label and its ancestors.
-
-    `Y`: labels, including all ancestors.
-    """
+    """Return whether every row has exactly one most specific label and its ancestors."""
     return bool((count_ends(Y, hierarchy) == 1).all())
 
 
 def find_outputs(loss: str, Y: Matrix) -> tuple[Matrix, Matrix | None]:
-    """Return the outputs of each row, and for softmax the label sets that they stand for.
-
-    `Y`: labels, including all ancestors.
-    """
+    """Return the outputs of each row, and for softmax the label sets that they stand for."""
     if loss == "logistic":
         return Y, None
     of_row, first = number_sets(Y)
@@ -97,11 +88,7 @@ def start_from_sums(
 def weigh_outputs(
     label_weights: NDArray[np.float64], label_sets: Matrix | None
 ) -> NDArray[np.float64]:
-    """Return the weight of each output in the search for tests.
-
-    Returns: the weights of the labels; the weight of a label set is the mean over its labels,
-    or over all labels if the set is empty.
-    """
+    """Return the weight of each output in the search for tests: the mean over a label set."""
     if label_sets is None:
         return label_weights
     sizes = np.diff(label_sets.indptr)
@@ -124,9 +111,7 @@ def label_probabilities(
 ) -> NDArray[np.float64]:
     """Return the probability of each label: the sum over the label sets that contain it.
 
-    `label_sets`: the label sets, including all ancestors.
-    Returns: coherent probabilities: the sum of a parent contains all terms of the sums of its
-    children, in the same order.
+    Coherent: the sum of a parent has all terms of those of its children, in the same order.
     """
     sets_of_label: Any = label_sets.T.tocsr().astype(np.float64)
     sets_of_label.sort_indices()

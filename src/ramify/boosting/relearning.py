@@ -22,12 +22,8 @@ def relearn_rounds(
 ) -> _core.BoostedTrees:
     """Return trees with the same tests, and leaves for other outputs.
 
-    The values of the outputs that are learnt are computed round by round as in `fit`, from all
-    rows; a leaf that no row reaches gets 0.
-
-    `rows`: with the outputs as their labels.
-    `copied`: for each output, the old one that has its values; -1 for those that are learnt.
-    `start`: the margins of the outputs before the first round.
+    Those that are learnt are computed round by round as in `fit`, from all rows; a leaf that no
+    row reaches gets 0. The others have the values of the old outputs in `copied`.
     """
     new, same = np.flatnonzero(copied < 0), np.flatnonzero(copied >= 0)
     truth = rows.Y[:, new].toarray().astype(np.float64)

@@ -87,11 +87,7 @@ def learn_rounds(
     verbose: bool,
     note: Callable[[], str] | None = None,
 ) -> None:
-    """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls.
-
-    `trees`: receives them.
-    `note`: returns the end of the progress bar; by default, the scores.
-    """
+    """Learn up to `n_rounds` trees; fewer if the score of the held-out rows stalls."""
     if note is None and course is not None:
         note = course.write
     for _ in track(range(n_rounds), n_rounds, "Boosting", shown=verbose, note=note):
@@ -112,10 +108,7 @@ def add_margins(
     n_threads: int = 1,
     device: str = "cpu",
 ) -> None:
-    """Add the values of the leaves that rows reach to their margins.
-
-    `out`: receives the sums.
-    """
+    """Add the values of the leaves that rows reach to their margins."""
     if device == "cuda" and first == 0 and last is None and not sparse.issparse(X) and has_gpu():
         predicting.add_margins(trees, X, out)
         return

@@ -27,8 +27,6 @@ from ramify.metrics.scorers import (
 def read_scoring(scoring: Any) -> Callable[..., float] | None:
     """Return the scorer that a parameter stands for, or None for the loss.
 
-    Examples
-    --------
     >>> read_scoring("pooled_auprc")
     HierarchicalScorer(pooled_auprc)
     """

@@ -31,10 +31,7 @@ def name_label_sets(sets: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> H
 
 
 def read_boosted(trees: _core.BoostedTrees) -> Iterator[ModelTree]:
-    """Yield each tree as other trees are, with the branch of missing values in its nodes.
-
-    The arrays of all trees are converted at once, since most trees are small.
-    """
+    """Yield each tree as other trees are, all converted at once, since most trees are small."""
     arrays, n_outputs = join_arrays(trees), trees.n_outputs
     roots = _starts(arrays["n_nodes"])
     is_test, weight = arrays["feature"] >= 0, arrays["weight"]

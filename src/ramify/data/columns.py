@@ -45,10 +45,7 @@ _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
 def kind_of_column(column: Any, counts: Sequence[int] | None = None) -> str:
-    """Return "number", "category", `TEXT`, `VECTOR` or one of `TIMES`: what a column contains.
-
-    `counts`: how often each value occurs, if a column has each once.
-    """
+    """Return "number", "category", `TEXT`, `VECTOR` or one of `TIMES`: what a column contains."""
     return kind_and_reason(column, counts)[0]
 
 
@@ -91,9 +88,8 @@ def _declared_kind(column: Any) -> str | None:
 def tell_texts(values: Iterable[Any], counts: Sequence[int] | None = None) -> tuple[bool, str]:
     """Return whether the values of a column are texts, and why, in a few words.
 
-    Categories are a few names that repeat, identifiers have no words, and texts have words that
-    other values share. The more words a text has, the more often it may repeat: in a table of
-    sales, titles of products do. Only values are read, never the name of the column.
+    Categories are a few names that repeat, identifiers have no words, and texts share words: the
+    more words, the more often a text may repeat, as titles of products do in a table of sales.
     """
     times = itertools.repeat(1) if counts is None else counts
     known = [(value, n) for value, n in zip(values, times, strict=False) if not is_missing(value)]
@@ -228,10 +224,7 @@ def _of_timedelta(value: dt.timedelta) -> float:
 
 
 def numbers_of(column: Any, name: Any) -> NDArray[np.float64]:
-    """Return the values of a numeric column, NaN for missing ones.
-
-    Returns: finite, or NaN.
-    """
+    """Return the values of a numeric column, finite or NaN."""
     try:
         values = np.asarray(column.to_numpy())
         if values.dtype.kind == "O":

@@ -92,10 +92,7 @@ def seconds_of_times(column: Any) -> NDArray[np.float64]:
 def with_dates(
     frame: Any, exempt: Collection[str | None], known: Sequence[str] = ()
 ) -> tuple[Any, list[str]]:
-    """Convert the columns whose cells are all dates in ISO 8601 format or missing.
-
-    `known`: columns that have been converted, to be named in the note.
-    """
+    """Convert the columns whose cells are all dates in ISO 8601 format or missing."""
     changed: dict[str, Any] = {}
     for name in frame.columns:
         if name not in exempt and getattr(frame[name].dtype, "kind", "O") == "O":
@@ -183,10 +180,6 @@ class Dates:
 def read_dates(texts: Sequence[str], order: str | None = None) -> Dates | None:
     """Return the dates that texts are, all in one notation; None if some are something else.
 
-    `order`: the order of day and month, if it is known.
-
-    Examples
-    --------
     >>> read_dates(["31.12.2024", "1.2.2024"]).moments["1.2.2024"]
     datetime.datetime(2024, 2, 1, 0, 0)
     >>> read_dates(["03/04/2024"]).order, read_dates(["03/14/2024"]).order
@@ -283,8 +276,6 @@ def _at(year: int, month: int, day: int, time: str | None, half: str | None) -> 
 def read_clock(texts: Sequence[str]) -> dict[str, time] | None:
     """Return the times of day that texts are; None if some are something else.
 
-    Examples
-    --------
     >>> read_clock(["7:05", "9:30 pm", "12:00:59"])["9:30 pm"]
     datetime.time(21, 30)
     >>> read_clock(["7:05", "27:05"]) is None

@@ -57,8 +57,7 @@ _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls a
 class FeatureSchema:
     """How features become variables, the columns of numbers and codes that models learn from.
 
-    Most features are one variable. A text has one for each of its terms, a vector one for each of
-    its numbers.
+    One variable each, but for texts (one for each term) and vectors (one for each number).
     """
 
     # The number of categories of each nominal variable, 0 for a numeric variable.
@@ -175,14 +174,10 @@ class FeatureSchema:
 def read_training_features(
     estimator: Any, X: Any, categorical_features: Any = None, *, clus_order: bool = False
 ) -> tuple[Any, FeatureSchema]:
-    """Validate X for `fit`, and set n_features_in_ and feature_names_in_ of the estimator.
+    """Validate X for `fit`, set its attributes of the estimator, and return numbers and codes.
 
-    `estimator`: receives the attributes and is named in error messages.
-    `categorical_features`: in an array, they must contain integer codes 0, 1, …; in a data
-    frame, they may contain any values.
-    `clus_order`: whether to use the order of CLUS for the categories of a data frame: sorted
-    as strings, except that "1" precedes "0" if these are the only two categories.
-    Returns: numbers, with codes in place of categories.
+    The categories of an array must be integer codes 0, 1, …. In the order of CLUS, those of a data
+    frame are sorted as strings, except that "1" precedes "0" if these are the only two.
     """
     X = in_memory(X, "X")
     form = getattr(estimator, "_text_form", lambda: "presence")()
@@ -238,10 +233,7 @@ def learn_columns(
     clus_order: bool = False,
     form: str = "presence",
 ) -> FeatureSchema:
-    """Return how the columns of a data frame become variables.
-
-    `chosen`: columns that are nominal, whatever they contain.
-    """
+    """Return how the columns of a data frame become variables."""
     kinds = _kinds_of(columns, chosen)
     categories, texts, vectors = {}, {}, {}
     sizes: list[list[int]] = []  # the number of categories of each variable of each column
@@ -330,10 +322,9 @@ def _check_array_fits(X: Any, schema: FeatureSchema) -> None:
 
 
 def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
-    """Return whether X is a matrix that needs no conversion and raises no error or warning.
+    """Return whether X is a matrix that needs no conversion, and raises no error or warning.
 
-    This takes microseconds, whereas scikit-learn's validation takes longer than predicting a row
-    with a tree.
+    This takes microseconds, whereas scikit-learn's validation takes longer than predicting a row.
     """
     cells = X.data if isinstance(X, sparse.csr_array | sparse.csr_matrix) else X
     return (

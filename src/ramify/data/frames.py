@@ -17,10 +17,7 @@ OUTPUTS = ("default", "pandas", "polars")
 
 
 def in_memory(data: Any, name: str) -> Any:
-    """Convert a pyarrow table to a pandas data frame, and a masked array to one without a mask.
-
-    Masked values of X are missing values; other data must not have any.
-    """
+    """Convert a pyarrow table to a pandas data frame, and masked values of X to missing ones."""
     if isinstance(data, np.ma.MaskedArray):
         return _without_mask(data, name)
     if type(data).__name__ == "LazyFrame":

@@ -143,12 +143,8 @@ def present(
     caller: str,
     index: Any = None,
 ) -> Any:
-    """Return dense features as an array or a pandas data frame.
+    """Return dense features, nominal ones as codes, as an array or a pandas data frame.
 
-    `X`: features, with codes for nominal values and NaN for missing values.
-
-    Examples
-    --------
     >>> frame = present(np.array([[1.0, 2.5]]), ["colour", "size"],
     ...                 {"colour": ("green", "red")}, None, caller="load")
     >>> frame["colour"].tolist()

@@ -162,10 +162,6 @@ def _read_probabilities(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64
 def count_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.int64]:
     """Return the number of most specific labels of every row.
 
-    `Y`: label matrix with ancestors.
-
-    Examples
-    --------
     >>> hierarchy = Hierarchy.from_paths(["animal/cat", "plant"])
     >>> count_ends(hierarchy.encode([["animal/cat"], ["animal", "plant"], []]), hierarchy)
     array([1, 2, 0], dtype=int64)
@@ -186,10 +182,7 @@ class Answers:
     def like(
         cls, Y: Any, hierarchy: Hierarchy, weights: NDArray[np.float64], *, is_path: bool
     ) -> Answers:
-        """Describe training rows, given as a label matrix with ancestors.
-
-        `is_path`: whether their format requires one path per row.
-        """
+        """Describe training rows, given as a label matrix with ancestors."""
         counts = count_ends(Y, hierarchy)
         kind = cls.kind_of(
             float(weights[counts == 1].sum()),
@@ -215,10 +208,7 @@ class Answers:
         is_path: bool,
         n_jobs: int | None = None,
     ) -> sparse.csr_array[np.int32]:
-        """Predict label sets from coherent probabilities, which are not checked.
-
-        `is_path`: whether the format of the labels has one path per row.
-        """
+        """Predict label sets from coherent probabilities, which are not checked."""
         if how == "separately":
             if is_path:
                 return most_probable_path(scores, hierarchy, self.ends)

@@ -98,8 +98,6 @@ def make_coherent(
 def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Return scores as a C-ordered matrix of finite numbers with one column per label.
 
-    Examples
-    --------
     >>> check_scores([[0.5, 0.25]], Hierarchy.from_labels(["a", "b", "c"]))
     Traceback (most recent call last):
         ...
@@ -116,10 +114,7 @@ def check_scores(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
 
 
 def check_sparse_scores(scores: Any, hierarchy: Hierarchy) -> sparse.csr_array[np.float64]:
-    """Return sparse scores as a csr_array of finite numbers with one column per label.
-
-    Returns: with sorted columns in every row.
-    """
+    """Return sparse scores as a csr_array of finite numbers, sorted, with one column per label."""
     _check_form(scores, hierarchy)
     rows, bad = canonical_scores(scores)
     if bad is not None:
@@ -157,10 +152,7 @@ def check_coherent(scores: NDArray[np.float64], hierarchy: Hierarchy) -> None:
 def incoherent_error(
     scores: NDArray[np.float64], hierarchy: Hierarchy, first_row: int = 0
 ) -> ValueError:
-    """Build the error for scores in which a label exceeds one of its parents.
-
-    `first_row` is the number of the first row of `scores`.
-    """
+    """Build the error for scores in which a label exceeds one of its parents."""
     row = _core.first_incoherent_row(scores, hierarchy._parents)
     indptr, parents = hierarchy.parent_rows
     children = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))

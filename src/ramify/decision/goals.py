@@ -156,11 +156,7 @@ class MacroF1(SummedGoal):
     def _settle(
         self, thresholds: NDArray[np.float64], gains: list[Steps], order: Order
     ) -> NDArray[np.float64]:
-        """Set groups without true positives to the threshold of their parents.
-
-        F1 is 0 at every threshold of such a group and of its descendants. Their thresholds stay
-        finite, so rare labels can still be predicted.
-        """
+        """Set groups without true positives, whose F1 is 0, to the threshold of their parents."""
         for group, steps in enumerate(gains):
             if not steps.value.any() and len(row_of(order.parents, group)):
                 thresholds[group] = order.floor(thresholds, group)

@@ -43,26 +43,11 @@ def tolerated(
 ) -> float:
     """Return how large the sum of the losses of n calibration rows may be; negative: not even 0.
 
-    Parameters
-    ----------
-    n : int
-        Number of calibration rows, or of groups of rows.
-    share : float
-        The promise: the mean loss of new rows is at most this.
-    confidence : float, optional
-        Probability with which the promise is kept; None promises the mean over calibration rows,
-        too.
-    is_binary : bool
-        Whether losses are 0 or 1.
+    `share`: the promised mean loss of new rows, kept with probability `confidence`; None promises
+    the mean over calibration rows, too.
 
-    Examples
-    --------
-    >>> tolerated(99, 0.05)
-    4.0
-    >>> tolerated(99, 0.05, confidence=0.9)
-    1.0
-    >>> tolerated(10, 0.05)
-    -1.0
+    >>> tolerated(99, 0.05), tolerated(99, 0.05, confidence=0.9), tolerated(10, 0.05)
+    (4.0, 1.0, -1.0)
     """
     if confidence is None:
         most = share * (n + 1) - 1 + _ROUNDING
@@ -106,9 +91,8 @@ class Events:
 def above(events: Events, most: ArrayLike) -> NDArray[np.float64]:
     """Return the smallest thresholds at which the losses sum to at most `most`.
 
-    An event takes place while the threshold does not exceed it: the lower the threshold, the more
-    is lost. If `most` is negative, no threshold will do: infinity. If all events may take place:
-    minus infinity.
+    An event takes place while the threshold does not exceed it. If `most` is negative, no
+    threshold will do: infinity. If all events may take place: minus infinity.
     """
     order = np.argsort(-events.at, kind="stable")
     sums = np.cumsum(events.change[order])
@@ -133,9 +117,8 @@ def below(events: Events, most: ArrayLike) -> NDArray[np.float64]:
 def lowest_safe(events: Events, most: ArrayLike) -> NDArray[np.float64]:
     """Return the lowest thresholds down to which the losses sum to at most `most` everywhere.
 
-    Events as in `above`, but a loss may also fall as the threshold does. The thresholds 1, 0.999,
-    … are tested in this order until one fails, so that the level of a test needs no correction for
-    their number (Learn then Test; Angelopoulos et al., 2025).
+    The thresholds 1, 0.999, … are tested in this order until one fails, so that the level of a
+    test needs no correction for their number (Learn then Test; Angelopoulos et al., 2025).
     """
     grid = np.arange(_GRID, 0, -1) / _GRID
     order = np.argsort(-events.at, kind="stable")
@@ -177,8 +160,7 @@ def climb(
 ) -> Chains:
     """Return the chain from the most probable end of each row to the top, by likeliest parents.
 
-    `candidates`: the labels at which paths end. The probability of ending at a label is its score
-    minus those of its children, but at least 0.
+    The probability of an end is its score minus those of its children, but at least 0.
     """
     rows = np.ascontiguousarray(scores, dtype=np.float64)
     labels, values = _core.climb(rows, hierarchy._parents, candidates.view(np.uint8))
@@ -228,15 +210,12 @@ class Cover:
     def grow(
         self, ends: NDArray[np.float64], scores: NDArray[np.float64], size: int
     ) -> Iterator[tuple[float, tuple[int, ...]]]:
-        """Yield growing sets of at most `size` labels that cover the likeliest ends of a row.
+        """Yield growing sets of labels that cover the likeliest ends of a row, with their scores.
 
-        Ends are added one by one, from the likeliest. Two labels of a set that has become too
-        large are replaced by the common ancestor with the fewest labels below it, so every set
-        covers what those before it cover. The last set is empty, which stands for all labels.
-
-        `ends`: scores of the row as returned by `set_scores`.
-        Returns: pairs of the sum of the scores of a set, which never falls, and the set. Of rows
-        with equal sums, those whose likeliest end is more probable are slightly above the others.
+        Ends are added one by one, from the likeliest. Two labels of a set larger than `size` are
+        replaced by the common ancestor with the fewest labels below it, so every set covers those
+        before it. The last is empty, for all labels. Of equal sums, those of likelier ends are
+        slightly higher.
         """
         order = np.argsort(-ends, kind="stable")
         first = _TIES * float(ends[order[0]])
@@ -298,12 +277,7 @@ class Cover:
 def missed_events(
     scores: NDArray[np.float64], Y: Any, costs: NDArray[np.float64], columns: NDArray[np.intp]
 ) -> list[Events]:
-    """Return the events of each row as the threshold rises: true labels are lost.
-
-    A label counts in proportion to its cost; a row without labels has no events.
-
-    `columns`: the labels that count.
-    """
+    """Return at which thresholds each row loses true labels, weighed by their costs."""
     truth = sparse.csr_array(Y)[:, columns]
     found = []
     for k, (start, end) in enumerate(pairwise(truth.indptr)):
@@ -317,11 +291,9 @@ def missed_events(
 def false_events(
     scores: NDArray[np.float64], Y: Any, columns: NDArray[np.intp], *, monotone: bool
 ) -> list[Events]:
-    """Return the events of each row as the threshold falls: false labels join its set.
+    """Return at which thresholds false labels join the set of each row, and their shares of it.
 
-    The loss is the share of false labels in the set, and 0 while it is empty.
-
-    `monotone`: whether the loss never falls, as if the largest so far were kept.
+    If `monotone`, the loss never falls, as if the largest so far were kept.
     """
     truth = sparse.csr_array(Y)[:, columns]
     found = []

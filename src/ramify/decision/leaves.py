@@ -234,8 +234,6 @@ def _read_edges(scores: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
 def check_leaf_counts(k: Any, n_rows: int, hierarchy: Hierarchy) -> NDArray[np.int32]:
     """Check the parameter `k` and return the number of leaves of every row.
 
-    Examples
-    --------
     >>> check_leaf_counts(3, 2, Hierarchy.from_labels(["a", "b"]))
     Traceback (most recent call last):
         ...
@@ -264,10 +262,7 @@ def solve_programs(
     counts: NDArray[np.int32],
     n_jobs: int | None = None,
 ) -> sparse.csr_array[np.int32]:
-    """Return the label sets of maximum weight whose paths all end in leaves.
-
-    Returns: label matrix with ancestors.
-    """
+    """Return the label sets, with ancestors, of maximum weight whose paths all end in leaves."""
     program = LeafProgram(hierarchy)
     n_bundles = min(len(weights), 4 * effective_n_jobs(n_jobs))
     bundles = [np.arange(k, len(weights), n_bundles) for k in range(n_bundles)]
@@ -293,13 +288,8 @@ def _solve_bundle(
 class LeafProgram:
     """The constraints: every label with its parents, every inner label with a child.
 
-    Only leaves are integer variables. An inner label is at least as large as any leaf below it and
-    at most the sum of its children, so it is 0 if all leaves below it are 0.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The label hierarchy.
+    Only leaves are integers: an inner label is at least as large as any leaf below it and at most
+    the sum of its children.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:

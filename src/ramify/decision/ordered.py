@@ -36,8 +36,7 @@ def count_steps(
 ) -> list[Steps]:
     """Count true positives and predicted rows for every label and threshold.
 
-    If no score is negative, the threshold 0 is left out: it would predict every label for every
-    row, which maximises the F1 of labels with uninformative scores.
+    The threshold 0 is left out if no score is negative: it would predict every label.
     """
     columns = sparse.csc_array(truth)
     only_positive = scores.min(initial=0.0) >= 0
@@ -56,8 +55,6 @@ def count_steps(
 def pool(parts: Sequence[Steps]) -> Steps:
     """Add the step functions of labels that share one threshold.
 
-    Examples
-    --------
     >>> first = Steps(np.array([np.inf, 0.7]), np.array([[0.0], [2.0]]))
     >>> second = Steps(np.array([np.inf, 0.9, 0.7]), np.array([[1.0], [5.0], [3.0]]))
     >>> pooled = pool([first, second])
@@ -130,17 +127,10 @@ def best_thresholds(
 ) -> NDArray[np.float64]:
     """Maximise a sum of step functions, one per threshold; no threshold is below its parents'.
 
-    From the bottom up, the best sum over a group and its descendants is computed for every lower
-    bound on the group's threshold; thresholds are then chosen from the top down. This is exact if
-    every group has at most one parent. In a DAG, the sum of a group is divided equally among its
-    parents, which is a heuristic. The thresholds found, and those of `start`, are then improved
-    one at a time, each between those of its parents and children, until nothing changes, and the
-    better result is returned.
+    Exact if every group has at most one parent: sums go from the bottom up, thresholds from the
+    top down. In a DAG, the sum of a group is divided among its parents, a heuristic; the result
+    and `start` are then improved one threshold at a time, and the better one counts.
 
-    `start`: other initial thresholds for a DAG, which must obey the order.
-
-    Examples
-    --------
     >>> from ramify import Hierarchy
     >>> hierarchy = Hierarchy.from_paths(["a/b"])
     >>> a = Steps(np.array([np.inf, 0.9, 0.8]), np.array([[0.0], [2.0], [1.0]]))
@@ -158,10 +148,7 @@ def best_thresholds(
 
 
 def _bottom_up(gains: list[Steps], order: Order) -> list[Steps]:
-    """Return the best sum over each group and its descendants by lower bound on its threshold.
-
-    The score of a step is the threshold that reaches the sum.
-    """
+    """Return the best sum over each group and those below by lower bound on its threshold."""
     n_parents = np.diff(order.parents[0])
     records: list[Steps] = [gains[0]] * order.n_groups
     for group in reversed(range(order.n_groups)):
@@ -220,11 +207,8 @@ def widen_margins(
 ) -> NDArray[np.float64]:
     """Move thresholds halfway between two scores without changing the predictions.
 
-    A threshold can be anywhere between the largest score below it and the smallest score that
-    reaches it. The minimum of these upper bounds over a group and its descendants and the maximum
-    of the lower bounds over the group and its ancestors obey the order, and so does their middle.
-
-    `lowest`: lower bound if there is no smaller score; must not exceed any score.
+    The largest score below a threshold, or of those of its ancestors, and the smallest that
+    reaches it, or of those of its descendants, obey the order, and so does their middle.
     """
     upper, lower = np.empty(order.n_groups), np.empty(order.n_groups)
     for group, (own, threshold) in enumerate(zip(steps, thresholds, strict=True)):

@@ -43,13 +43,7 @@ class Scores(Protocol):
 
 
 class ArrayScores:
-    """Scores of all labels.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_labels)
-        The scores.
-    """
+    """Scores of all labels."""
 
     def __init__(self, values: NDArray[np.float64]) -> None:
         self.n_rows = len(values)
@@ -261,11 +255,8 @@ def _walk_down(
 ) -> NDArray[Any]:
     """Return the last label of each row's path, which starts at its best top-level label.
 
-    `goes_on` decides which rows continue to the best child, from the scores of the current label,
-    the scores of its children and the position of the best child. `top` contains the scores by
-    which the top-level label is chosen (`scores` if None). `ends` contains the labels at which
-    paths may end (all if None); from other labels, the path always continues to a child that leads
-    to one of them.
+    `goes_on` decides which rows continue to the best child. A path continues in any case above
+    labels in `ends`, to a child that leads to one of them.
     """
     leads = np.ones(hierarchy.n_labels, bool) if ends is None else _leads_to(ends, hierarchy)
     first = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0)
@@ -298,11 +289,6 @@ def _walk_down(
 def find_ends(Y: Any, hierarchy: Hierarchy) -> NDArray[np.bool_]:
     """Return a mask of the labels that are a most specific label of some row.
 
-    `Y`: label matrix with ancestors.
-
-    Examples
-    --------
-    >>> from ramify import Hierarchy
     >>> hierarchy = Hierarchy.from_paths(["animal/cat", "plant"])
     >>> find_ends(hierarchy.encode(["animal/cat", "plant"]), hierarchy)
     array([False,  True,  True])

@@ -24,13 +24,10 @@ from ramify.labels.hierarchy import Hierarchy
 
 
 def check_threshold(threshold: Any, hierarchy: Hierarchy) -> NDArray[np.float64]:
-    """Check thresholds and return one per label.
+    """Check thresholds and return one per label, infinite for labels never predicted.
 
-    A label is predicted if its probability reaches its threshold. If no label has a smaller
-    threshold than any of its ancestors, coherent probabilities give label sets that contain all
-    ancestors of their labels.
-
-    `threshold`: A label with threshold infinity is never predicted.
+    If no label has a smaller one than any of its ancestors, coherent probabilities give label sets
+    that contain all ancestors of their labels.
     """
     if isinstance(threshold, dict):
         values = np.full(hierarchy.n_labels, 0.5)

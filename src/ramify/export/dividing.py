@@ -41,10 +41,7 @@ class _Tests:
 
 
 def add_dividing_mean(graph: GraphBuilder, trees: Sequence[_core.Tree], n_labels: int) -> str:
-    """Add the mean of predictive clustering trees and return the name of the result.
-
-    `graph`: receives the operators.
-    """
+    """Add the mean of predictive clustering trees to a graph; return the name of the result."""
     tests = _join(trees)
     n_rows = graph.add("Shape", INPUT, start=0, end=1)  # of shape (1,)
     n_trees = graph.constant([len(trees)], np.int64)

@@ -168,10 +168,7 @@ def _describe(model: Any) -> dict[str, str]:
 
 
 def add_coherence(graph: GraphBuilder, scores: str, hierarchy: Hierarchy, method: str) -> str:
-    """Raise labels to their descendants ("max") or lower them to their ancestors ("min").
-
-    `graph`: receives the operators.
-    """
+    """Raise labels to their descendants ("max") or lower them to their ancestors ("min")."""
     index = {label: k for k, label in enumerate(hierarchy.labels)}
     pairs = [
         (k, index[above]) for label, k in index.items() for above in hierarchy.ancestors(label)
@@ -194,9 +191,6 @@ def add_coherence(graph: GraphBuilder, scores: str, hierarchy: Hierarchy, method
 def add_label_sums(
     graph: GraphBuilder, probabilities: str, label_sets: sparse.csr_array[np.int32]
 ) -> str:
-    """Add up the probabilities of the label sets that contain each label.
-
-    `graph`: receives the operators.
-    """
+    """Add up the probabilities of the label sets that contain each label."""
     members = graph.constant(label_sets.toarray(), np.float32)
     return graph.add("MatMul", probabilities, members)

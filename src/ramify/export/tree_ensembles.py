@@ -21,10 +21,7 @@ def add_ensemble(
     mean: bool = False,
     base: NDArray[np.float32] | None = None,
 ) -> str:
-    """Add trees whose values are summed, or averaged if `mean`, and return the result.
-
-    `graph`: receives the operator.
-    """
+    """Add trees whose values are summed, or averaged if `mean`, and return the result."""
     trees = [_with_a_value_per_leaf(tree) for tree in trees]
     sizes = [len(tree.is_leaf) for tree in trees]
     is_leaf = np.concatenate([tree.is_leaf for tree in trees])
@@ -73,9 +70,7 @@ def add_mean_or_nan(
 ) -> str:
     """Add the mean of predictive clustering trees; NaN for rows with missing values.
 
-    `graph`: receives the operators.
-    Returns: a row is NaN if the value of any numeric feature that the model tests is missing,
-    or if it reaches a nominal test with a missing or unknown category.
+    That is, of any numeric feature that the model tests, or at a nominal test that a row reaches.
     """
     nodes = [tree_nodes(tree, n_labels, graph.dtype) for tree in trees]
     scores = add_ensemble(graph, nodes, n_labels + has_nominal, mean=True)
@@ -127,8 +122,6 @@ def round_down(thresholds: NDArray[np.float64], dtype: Any) -> NDArray[Any]:
 
     A number of this type is above the result if and only if it is above the threshold.
 
-    Examples
-    --------
     >>> down = round_down(np.array([0.1]), np.float32)
     >>> float(down[0]) <= 0.1 < float(np.nextafter(down[0], np.float32(1)))
     True

@@ -278,10 +278,7 @@ def _check_sum(found: Explanation, tolerance: float) -> None:
 
 
 def read_row(model: Any, x: Any) -> Any:
-    """Check one row and encode it like the training data.
-
-    Returns: numbers, codes and NaN.
-    """
+    """Check one row and encode it as numbers, codes and NaN, like the training data."""
     if isinstance(x, str) or are_texts(x):
         x = np.array([x] if isinstance(x, str) else list(x), dtype=object)
     elif hasattr(x, "to_frame") and getattr(x, "ndim", 0) == 1:  # a row of a pandas frame

@@ -31,10 +31,7 @@ _MIN_DIGITS = 4
 
 @dataclass(frozen=True)
 class FeatureNames:
-    """Names of what trees test: features and their categories, terms of texts, numbers of vectors.
-
-    The terms of texts and the numbers of vectors that no tree tests are left out.
-    """
+    """Names of features and categories, and of the terms and numbers of vectors tested."""
 
     names: tuple[str, ...]  # one name per feature, e.g. "size", "title contains 'pan'"
     categories: Mapping[int, tuple[str, ...]]  # category names of nominal features, if known
@@ -122,10 +119,7 @@ def read_feature_names(
 def name_variables(
     columns: FeatureNames, schema: FeatureSchema, trees: Sequence[_core.Tree]
 ) -> FeatureNames:
-    """Return the names of the variables of a model: all columns, but only terms that are tested.
-
-    `columns`: the names of the columns of X.
-    """
+    """Return the names of the variables of a model: columns, and terms if they are tested."""
     if not (schema.texts or schema.vectors):
         return columns
     shown = np.zeros(schema.n_variables, dtype=bool)
@@ -227,8 +221,6 @@ class NodeTest:
 def join_categories(members: Sequence[str], all_categories: Sequence[str]) -> str:
     """Format the condition that a value is among some categories in the shorter of two ways.
 
-    Examples
-    --------
     >>> join_categories(["red"], ["blue", "green", "red"])
     'is red'
     >>> join_categories(["blue", "red"], ["blue", "green", "red"])
@@ -265,9 +257,8 @@ def time_text(seconds: float, kind: str) -> str:
 def threshold_texts(feature: NDArray[np.int32], threshold: NDArray[np.float64]) -> list[str]:
     """Format each threshold with as many digits as necessary.
 
-    Thresholds of up to six digits are written in full, after removing floating-point noise.
-    Longer ones are rounded to the fewest digits, but at least four, that distinguish the
-    thresholds of a feature.
+    Up to six digits are written in full, without floating-point noise; others are rounded to the
+    fewest digits, but at least four, that distinguish the thresholds of a feature.
     """
     texts = [""] * len(threshold)
     for j in np.unique(feature).tolist():

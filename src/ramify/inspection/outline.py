@@ -104,7 +104,7 @@ def make_outline(
 ) -> Outline:
     """Choose labels and nest them.
 
-    A label with the same probability as the only label shown below it is joined with that label.
+    A label with the same probability as the only label shown below it is joined with that one.
     """
     chosen = choice.choose(probability, reference)
     kept = chosen
@@ -124,10 +124,6 @@ def outline_moves(
 ) -> Outline:
     """Choose the labels whose margin a leaf of a boosted tree moves most, up or down.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ramify import Hierarchy
     >>> pets = Hierarchy.from_paths(["pet/cat", "pet/dog", "wild/wolf"])
     >>> moves = np.array([0.1, 0.3, -0.2, 0.0, 0.01])
     >>> found = outline_moves(pets, moves, LabelChoice(max_labels=2))
@@ -147,11 +143,7 @@ def outline_moves(
 
 @lru_cache(maxsize=32)
 def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
-    """Return the parent of each label in outlines: the deepest one, -1 for none.
-
-    A label with several parents is shown only once. Below its deepest parent, the outline shows
-    the longest path to it.
-    """
+    """Return the deepest parent of each label, -1 for none; outlines show a label only once."""
     levels = hierarchy.label_levels
     parents = np.full(hierarchy.n_labels, -1, dtype=np.int64)
     for label in range(hierarchy.n_labels):
@@ -164,11 +156,7 @@ def outline_parents(hierarchy: Hierarchy) -> NDArray[np.int64]:
 def short_name(hierarchy: Hierarchy, label: int) -> str:
     """Return the name of a label without the prefix that repeats the name of its parent.
 
-    Examples
-    --------
-    >>> from ramify import Hierarchy
-    >>> rivers = Hierarchy.from_paths(["diptera/diptera_chironomus"])
-    >>> short_name(rivers, 1)
+    >>> short_name(Hierarchy.from_paths(["diptera/diptera_chironomus"]), 1)
     'chironomus'
     """
     parent = int(outline_parents(hierarchy)[label])

@@ -138,7 +138,7 @@ def _by_permutation(
 def _by_source(model: Any, rows: Any, others: Any) -> tuple[Any, Any, Any]:
     """Return a function of rows whose features say which row they are taken from, and such rows.
 
-    A text is one feature of them: all of its terms are hidden or none.
+    A text is one feature of them.
     """
     stack: Any = sparse.vstack if sparse.issparse(rows) else np.vstack
     columns = by_columns(stack([rows, others]))

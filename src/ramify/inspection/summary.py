@@ -384,10 +384,9 @@ def _leaf_shares(tree: _core.Tree) -> sparse.csr_array[np.float64]:
 def _weighted_rows(
     weights: sparse.csr_array[np.float64], rows: sparse.csr_array[np.float64]
 ) -> sparse.csr_array[np.float64]:
-    """Return `weights @ rows` with the same bits on every platform.
+    """Return `weights @ rows` with the same bits on every platform, also with fused multiply-add.
 
-    Processors with fused multiply-add round each product of scipy's loop and its sum at once,
-    others twice. Here, numpy rounds the products, and the loop only adds them.
+    Here, numpy rounds the products, and scipy's loop only adds them.
     """
     products: Any = rows[weights.indices]
     products.data *= np.repeat(weights.data, np.diff(products.indptr))

@@ -108,9 +108,8 @@ def add_moves(
 ) -> None:
     """Add the values at the roots to the baseline, and the moves by tests to the contributions.
 
-    A test moves the mean value of the leaves below its node to that of the leaves below the branch
-    that the row takes. The sum of the moves and the values at the roots is the margin. The row
-    goes down all trees at the same time.
+    A test moves the mean value of the leaves below its node to that of those below the branch that
+    the row takes. The sum is the margin.
     """
     nodes = _join_nodes(trees)
     values = _mean_values(nodes, len(baseline))

@@ -293,19 +293,7 @@ def _without(
 
 
 class TermFinder:
-    """Finds the column of a term, and counts terms without one.
-
-    Parameters
-    ----------
-    ontology : Ontology or Hierarchy
-        The terms.
-    hierarchy : Hierarchy, optional
-        The labels. By default, those of the namespace, without edges across namespaces.
-    namespace : str, optional
-        By default, all namespaces.
-    obsolete : {"replace", "drop"}
-        What to do with obsolete terms that have exactly one replacement.
-    """
+    """Finds the column of a term, and counts terms without one."""
 
     def __init__(
         self,

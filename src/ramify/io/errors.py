@@ -33,10 +33,7 @@ def check_exists(*paths: Path | None) -> None:
 
 @contextmanager
 def parsing(path: str | PathLike[str], wanted: str) -> Iterator[None]:
-    """Turn what a library raises about a damaged file into an error that names the file.
-
-    `wanted`: what the file should be; libraries raise errors of all kinds if it is not.
-    """
+    """Turn whatever a library raises about a damaged file into an error that names the file."""
     try:
         yield
     except (FormatError, MemoryError, FileNotFoundError, IsADirectoryError, PermissionError):

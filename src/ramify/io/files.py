@@ -44,11 +44,7 @@ _PART_OWNER = re.compile(r"\.(?P<host>[^./]{0,40})-(?P<process>\d{1,10})-[0-9a-f
 def read_chunks(
     path: FilePath, encoding: str = "utf-8", limits: ReadLimits | None = None
 ) -> Iterator[bytes]:
-    """Yield the text of a file in chunks of UTF-8, decompressed if it is a gzip or zip file.
-
-    `path`: A gzip file is recognised by its first bytes, regardless of its name, and so is a
-    zip file, which must hold a single file.
-    """
+    """Yield the text of a file in chunks of UTF-8, decompressed if its first bytes say so."""
     if _codec(encoding) in ("utf-8", "utf-8-sig"):
         yield from _raw_chunks(path, limits)
     else:
@@ -95,10 +91,7 @@ _USUAL = frozenset("°²³¹µ·×÷±€£¥§©®™–—‘’‚“”„�
 
 
 def encoding_of(path: FilePath, start: bytes, *, is_whole: bool = True) -> tuple[str, str]:
-    """Return the encoding of a text from its bytes, and a word that shows it.
-
-    `is_whole`: whether `start` is all of it; otherwise its last character may be cut.
-    """
+    """Return the encoding of a text from its bytes, and a word that shows it."""
     for sign, told in _OTHER_FILES:
         if sign.match(start):
             raise FormatError(f"{fspath(path)} is {told}")
@@ -290,14 +283,10 @@ def replacing(path: FilePath) -> Iterator[Path]:
 
 
 def remove_stale_parts(folder: FilePath, name: str | None = None) -> None:
-    """Remove the temporary files that killed processes have left in a folder.
+    """Remove the temporary files, of one name or all, that killed processes have left in a folder.
 
-    With a `name`, only those of the file of this name. The name of a temporary file contains the
-    computer and the process that writes it. Files of running processes are kept, and files of
-    other computers until they are a day old.
+    Files of running processes are kept, and those of other computers until they are a day old.
 
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     stale = Path(folder, ".a.json.1234.part")

@@ -38,8 +38,6 @@ ANNOTATIONS = {".gaf": "gaf", ".gpad": "gpad", ".gpa": "gpad"}
 def format_of(path: str | PathLike[str], known: Mapping[str, str] = DATA) -> str | None:
     """Return the format that the last known suffix of a name says, as in data.csv.gz.
 
-    Examples
-    --------
     >>> format_of("rows.ARFF.gz"), format_of("rows.dat")
     ('arff', None)
     """

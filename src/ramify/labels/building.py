@@ -59,8 +59,6 @@ def edges_of_paths(paths: Iterable[Any], separator: str) -> dict[Label, list[Lab
 def path_segments(path: Any, separator: str) -> tuple[str, ...]:
     """Split a path string, or check a path given as a sequence of names.
 
-    Examples
-    --------
     >>> path_segments("animal/bird", "/")
     ('animal', 'bird')
     >>> path_segments("animal//bird", "/")
@@ -176,10 +174,7 @@ def check_tree(parents: Mapping[Label, Sequence[Label]]) -> None:
 def order_graph(
     parents: Mapping[Label, Sequence[Label]], separator: str | None = None
 ) -> OrderedGraph:
-    """Sort labels depth first: siblings sorted, each label after its last parent.
-
-    If `separator` is given, labels are paths and siblings are compared by their last segment.
-    """
+    """Sort labels depth first: siblings by the last segment, each label after its last parent."""
     if not parents:
         raise ValueError("the hierarchy is empty. Pass at least one label other than the root.")
     children: dict[Label, list[Label]] = {label: [] for label in parents}
@@ -208,8 +203,6 @@ def order_graph(
 def sort_siblings(siblings: Sequence[Label], separator: str | None = None) -> list[Label]:
     """Sort by integer value if both names consist of digits, otherwise as strings.
 
-    Examples
-    --------
     >>> sort_siblings(["10", "9", "a"])
     ['9', '10', 'a']
     """

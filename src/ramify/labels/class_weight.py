@@ -56,11 +56,7 @@ def find_factors(
     hierarchy: Hierarchy,
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the weight of the class of each row.
-
-    `Y`: labels, with ancestors; every row has at most one most specific label.
-    `weights`: sample weights, which "balanced" makes equal for all classes.
-    """
+    """Return the weight of the class of each row, which has at most one most specific label."""
     if isinstance(class_weight, dict):
         by_label = np.ones(hierarchy.n_labels)
         for label, factor in class_weight.items():

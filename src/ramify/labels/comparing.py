@@ -252,11 +252,7 @@ def compare(
     declared: Mapping[Label, Sequence[tuple[Label, str]]] | None = None,
     min_score: float = MIN_SCORE,
 ) -> Comparison:
-    """Return the differences between two hierarchies; see `Hierarchy.compare`.
-
-    `names`, `synonyms`: those of labels that are identifiers, in either hierarchy.
-    `declared`: the successors of labels, with the reasons, besides aliases.
-    """
+    """Return the differences between two hierarchies; see `Hierarchy.compare`."""
     if not isinstance(new, Hierarchy):
         raise TypeError(
             f"new must be a ramify.Hierarchy, got {type(new).__name__}. Build one, e.g. with "

@@ -693,8 +693,6 @@ def read_more_labels(
 def extend_hierarchy(hierarchy: Hierarchy, labels: Iterable[Label]) -> Hierarchy:
     """Append labels to a hierarchy; paths are added below the labels that they start with.
 
-    Examples
-    --------
     >>> animals = Hierarchy.from_paths(["bird", "mammal/cat"])
     >>> extend_hierarchy(animals, ["mammal/dog", "fish/pike"]).labels
     ('bird', 'mammal', 'mammal/cat', 'mammal/dog', 'fish', 'fish/pike')

@@ -33,10 +33,7 @@ def label_array(labels: tuple[Label, ...], dtype: str = "") -> NDArray[Any]:
 
 
 def names_by_level(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
-    """Return the names on the path to every label of a tree.
-
-    If a label starts with its parent's name and the separator, its own name is the rest.
-    """
+    """Return the names on the path to every label of a tree, without the prefix of its parent."""
     if not hierarchy.is_tree:
         raise ValueError(
             "y must not be an array of levels if a label may have several parents, because paths "
@@ -53,28 +50,14 @@ def names_by_level(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class LabelFormat(ABC):
-    """The format of y, in which predictions are returned.
-
-    Attributes
-    ----------
-    hierarchy : Hierarchy
-        The labels of the columns of a label matrix.
-    single_label : bool
-        Whether every row must have exactly one most specific label.
-    classes : ndarray
-        The labels as an array, for an estimator's ``classes_``.
-    """
+    """The format of y, in which predictions are returned."""
 
     hierarchy: Hierarchy
     single_label: ClassVar[bool] = False
 
     @abstractmethod
     def write(self, Y: Any) -> Any:
-        """Convert a label matrix to the format of y.
-
-        `Y`: label matrix with ancestors. If `single_label` is true, every row must have
-        exactly one most specific label.
-        """
+        """Convert a label matrix with ancestors to the format of y."""
 
     @cached_property
     def classes(self) -> NDArray[Any]:

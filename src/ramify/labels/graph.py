@@ -21,17 +21,7 @@ _MAX_ANCESTORS = 250_000_000
 
 
 class LabelGraph:
-    """Labels, aliases and edges; not changed after construction.
-
-    Parameters
-    ----------
-    labels : iterable of labels
-        Distinct labels, each after its parents.
-    parent_rows : (indptr, indices)
-        Positions of the parents of every label, as sparse rows.
-    aliases : mapping of label to label, optional
-        Other names for labels.
-    """
+    """Labels, each after its parents, aliases and edges; not changed after construction."""
 
     def __init__(
         self,
@@ -208,11 +198,7 @@ class LabelGraph:
         return bool((np.diff(self.parent_rows[0]) <= 1).all())
 
     def nearest_parents(self, kept: Sequence[int]) -> Rows:
-        """Return the parents of kept labels if all other labels are removed.
-
-        These are the nearest kept labels along every path to the root, as positions in `kept`,
-        which must be sorted.
-        """
+        """Return the nearest kept labels above each kept label, as positions in `kept`, sorted."""
         new_position = {old: new for new, old in enumerate(kept)}
         nearest: list[set[int]] = []
         rows = []

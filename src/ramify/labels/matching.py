@@ -49,8 +49,6 @@ class Link(NamedTuple):
 def words_of(name: object) -> tuple[str, ...]:
     """Return the words of a name without case, marks and plural endings.
 
-    Examples
-    --------
     >>> words_of("Cats & Dogs"), words_of("glass")
     (('cat', 'dog'), ('glass',))
     """
@@ -112,10 +110,7 @@ def match_labels(
     declared: Mapping[Label, Sequence[tuple[Label, str]]],
     min_score: float,
 ) -> list[Link]:
-    """Return links from old labels to new ones, several of a label that was split or merged.
-
-    `declared`: the successors of labels that the files name, with the reason.
-    """
+    """Return links from old labels to new ones, several of a label that was split or merged."""
     matching = _Matching(old, new)
     for label, k in old.graph.position.items():
         if label in new.graph.position:

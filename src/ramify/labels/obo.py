@@ -60,11 +60,7 @@ class Term:
 
 
 def read_terms(path: str | PathLike[str]) -> tuple[dict[str, Term], str]:
-    """Read all terms of an OBO file, plain or compressed (gzip, bz2, xz).
-
-    Returns: the terms by identifier, including obsolete ones, in the order of the file, and the
-    version of the ontology, empty if the file has none.
-    """
+    """Read all terms of an OBO file in its order, also obsolete ones, and its version or ""."""
     file = Path(path)
     if not file.is_file():
         raise FileNotFoundError(

@@ -463,8 +463,8 @@ def _rows(y: Any) -> Iterator[Sequence[Any]]:
 def are_levels(rows: Sequence[Any], hierarchy: Hierarchy | None) -> bool:
     """Return whether nested lists can only be levels: they are padded, or only fit as levels.
 
-    Returns: true if a name is not a label, but the path to it is one, or if there is no
-    hierarchy and rows of the same length that look like levels end in "", None or NaN.
+    That is, a name is no label, but the path to it is; or without a hierarchy, rows of the same
+    length that look like levels end in "", None or NaN.
     """
     if hierarchy is None:
         return _are_padded(rows) and _look_like_levels(rows)
@@ -491,8 +491,8 @@ def _look_like_levels(rows: Sequence[Any]) -> bool:
 
     In paths, names are followed by different names, or by none, in different rows; unless rows are
     padded, there are few first names. In addition, paths have two of three properties that label
-    sets in any order lose within a few rows: all rows have the same length; no name occurs at two
-    positions; and wherever a name occurs at a position, it follows the same names, as in a tree.
+    sets lose within a few rows: all rows have the same length; no name occurs at two positions;
+    and a name at a position always follows the same names, as in a tree.
     """
     paths = [tuple(name for name in row if not _is_padding(name)) for row in rows]
     if max(map(len, paths), default=0) < 2 or not all(_is_name(x) for path in paths for x in path):

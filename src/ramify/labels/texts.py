@@ -28,8 +28,6 @@ def find_separator(texts: Iterable[str]) -> str | None:
 
     The separator includes the blanks around it if most texts have them.
 
-    Examples
-    --------
     >>> find_separator(["Home > Kitchen > Pans", "Home > Garden", "Home > Kitchen", "Office"])
     ' > '
     >>> find_separator(["animal/bird", "animal/mammal", "plant"])
@@ -48,8 +46,6 @@ def find_chain_separator(texts: Iterable[str], mark: str = ";") -> str | None:
     In paths of three names or more, or of ranks such as k__Bacteria, each name stands in one
     place, below the same names, and some share the names above them.
 
-    Examples
-    --------
     >>> find_chain_separator(["k__B;p__F;c__X", "k__B;p__F;c__Y", "k__B;p__P;c__Z", "k__A;p__E"])
     ';'
     >>> find_chain_separator(["red;small;old", "red;old;new", "small;new;blue", "blue;red;old"])
@@ -77,8 +73,6 @@ def _are_chains(texts: Sequence[str], mark: str) -> bool:
 def without_empty_ranks(path: str, separator: str) -> str:
     """Return a path without the ranks at its end that have no name, such as g__.
 
-    Examples
-    --------
     >>> without_empty_ranks("k__Bacteria; p__Firmicutes; c__; o__", ";")
     'k__Bacteria; p__Firmicutes'
     """
@@ -144,8 +138,6 @@ def _written(texts: Sequence[str], mark: str) -> str:
 def normalize_path(text: str, separator: str) -> str:
     """Return a path with the given separator between its names, without other blanks around them.
 
-    Examples
-    --------
     >>> normalize_path("Home>Kitchen >  Pans ", " > ")
     'Home > Kitchen > Pans'
     """
@@ -157,8 +149,6 @@ def are_joined(texts: Collection[str], mark: str = SET_MARK) -> bool:
 
     In names that contain the mark, such as mail addresses, what precedes it never follows it.
 
-    Examples
-    --------
     >>> are_joined(["red@small", "red", "blue@small"])
     True
     >>> are_joined(["ann@example.org", "bob@example.org", "eve@example.com"])
@@ -179,8 +169,6 @@ def are_joined(texts: Collection[str], mark: str = SET_MARK) -> bool:
 def similar_labels(labels: Iterable[object], separator: str | None = None) -> list[list[str]]:
     """Return groups of labels that differ only in case, blanks or punctuation, within their names.
 
-    Examples
-    --------
     >>> similar_labels(["Frying pan", "frying-pan", "Pot", "C", "C++", "1.1", "11"])
     [['Frying pan', 'frying-pan']]
     """

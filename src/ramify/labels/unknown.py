@@ -25,11 +25,10 @@ ENDS = ("known", "unknown_below")
 
 @dataclass(frozen=True)
 class UnknownLabels:
-    """The labels of each row that are not known.
+    """The labels of each row that are not known, as patterns that rows share, one of them empty.
 
-    Rows with the same unknown labels share a pattern; that of rows without any is empty. A label
-    that a row has is known, and so are its ancestors; of a label that it is known not to have, the
-    descendants are known.
+    A label that a row has is known, and so are its ancestors; of a label that it is known not to
+    have, the descendants are known.
     """
 
     of_row: NDArray[np.uint32]  # the pattern of each row
@@ -99,14 +98,9 @@ def close_unknown(
     below: bool = False,
     negative: Any = None,
 ) -> UnknownLabels | None:
-    """Return the labels that are unknown if some are marked; None if there are none.
+    """Return the labels that are unknown if some are marked (and if `below`, those below them).
 
-    A label that a row has is known even if it is marked. A marked label below one that the row is
-    known not to have is known as well.
-
-    `Y`: label matrix with ancestors. `marked`: matrix whose stored entries are marked.
-    `below`: whether all descendants of marked labels are marked too.
-    `negative`: matrix whose stored entries are labels that rows are known not to have.
+    A label that a row has is known even if it is marked, and so are those below a `negative` one.
     """
     levels = _parents_by_level(hierarchy)
     marked = sparse.csr_array(marked)
@@ -168,8 +162,8 @@ def known_shares(
 ) -> NDArray[np.float64]:
     """Return the share of each label among rows, as leaves of trees estimate it.
 
-    This is the product, along the path, of the shares among the rows that have the parent and know
-    the label. Those that do not know the parent count with its share; see decision 31.
+    This is the product, along the path, of the shares among the rows that have the parent and
+    know the label. Those that do not know the parent count with its share; see decision 31.
     """
     total = float(weights.sum())
     sums, not_known = np.asarray(Y.T @ weights, dtype=np.float64), unknown.weights(weights)
@@ -202,7 +196,7 @@ def known_shares(
 def split_matrix(values: Any) -> tuple[Any, Any] | None:
     """Split a matrix with unknown entries into one of 0 and 1 and one that marks them.
 
-    Returns: None if no entry is NaN, None, pandas.NA or -1, or others are not 0 and 1.
+    Returns None if no entry is NaN, None, pandas.NA or -1, or others are not 0 and 1.
     """
     if sparse.issparse(values):
         unknown = np.isnan(values.data) | (values.data == -1)  # type: ignore[attr-defined]

@@ -142,10 +142,7 @@ class LocalClassifier(HierarchicalClassifier):
 
     @abstractmethod
     def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return probabilities of shape (n, n_labels).
-
-        `answers` are those of all models, each for its labels, of shape (answers, n).
-        """
+        """Return probabilities of shape (n, n_labels) from the answers of all models."""
 
     @property
     def estimators_(self) -> list[Any]:
@@ -312,10 +309,7 @@ class LocalArchitecture(LocalClassifier):
         kept: dict[Any, LocalModel],
         columns: LinearColumns | None = None,
     ) -> None:
-        """Set `local_models_`: those that are kept, by the key of the problem, and learnt ones.
-
-        `columns`: those of the linear models that are kept.
-        """
+        """Set `local_models_`: those that are kept, by the key of the problem, and learnt ones."""
         learner = self._make_learner(data)
         learner.columns = columns
         new = [problem for problem in problems if problem.key not in kept]
@@ -458,10 +452,7 @@ class LocalArchitecture(LocalClassifier):
     def _unchanged(
         self, old: Any, task: Relearning, problems: list[LocalProblem]
     ) -> dict[Any, LocalModel]:
-        """Return the old models, with new positions of labels, of problems that are the same.
-
-        That is, all labels that they depend on have become one label each.
-        """
+        """Return the old models of problems all of whose labels have become one label each."""
         own = {
             (frozenset(m.labels), frozenset(self._scope(old.hierarchy_, key, m.labels))): m
             for key, m in old.local_models_.items()
@@ -569,11 +560,6 @@ class LocalEstimators(Mapping[Any, Any]):
     """Read-only dict of the fitted local models of an architecture.
 
     Local trees are stored without their estimator; looking one up creates a fitted PCTClassifier.
-
-    Parameters
-    ----------
-    architecture : LocalClassifier
-        The fitted architecture.
     """
 
     def __init__(self, architecture: LocalClassifier) -> None:

@@ -216,10 +216,7 @@ class _Extension:
         return LocalModel(_with_values(tree, leaves, values), part, learnt), values[number]
 
     def _loss(self, truth: NDArray[np.int8], predicted: NDArray[Any]) -> float:
-        """Return the weighted Hamming loss on the labels of a group.
-
-        Sums are exact, so trees with the same errors have the same loss on every machine.
-        """
+        """Return the weighted Hamming loss on the labels of a group, the same on every machine."""
         wrong = (truth != predicted).sum(axis=1)
         total = truth.shape[1] * math.fsum(self.choosing)
         return float(math.fsum(wrong * self.choosing) / total)
@@ -260,19 +257,7 @@ class Rule:
 
 
 class LabelTree:
-    """Rules of the tree that predicts one label from the others.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree, whose features are labels.
-    Y : csr_array of shape (n, n_labels)
-        Label matrix of the training rows.
-    label : int
-        Position of the predicted label.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    """
+    """Rules of the tree that predicts one label from the others, which are its features."""
 
     def __init__(
         self,
@@ -299,17 +284,8 @@ class LabelTree:
 class Extender:
     """Extends leaves using the rules of trees that predict labels from other labels.
 
-    Parameters
-    ----------
-    Y : ndarray of shape (n, n_labels)
-        Label matrix of the training rows.
-    trees : list of LabelTree
-        One tree per label.
-    weights : ndarray of shape (n,)
-        Sample weights.
-    next_tree : bool
-        Whether labels that no rule reaches are set by the most accurate of their trees. If not,
-        they get the more frequent value in the leaf.
+    Labels that no rule reaches are set by the most accurate of their trees if `next_tree`, and
+    otherwise get the more frequent value in the leaf.
     """
 
     def __init__(

@@ -19,9 +19,6 @@ from ramify.trees.tree_data import TreeData
 def without_column(Y: sparse.csr_array[np.int32], column: int | None) -> Any:
     """Return a label matrix with one column set to zero, so nothing can be learnt from it.
 
-    Examples
-    --------
-    >>> from scipy import sparse
     >>> without_column(sparse.csr_array([[1, 1], [0, 1]]), 1).toarray().tolist()
     [[1, 0], [0, 0]]
     """
@@ -43,13 +40,7 @@ def join_labels(X: Any, Y: sparse.csr_array[np.int32], hidden: int | None) -> An
 
 
 class LabelledLearner(Learner):
-    """Learns the problem of each label from X and the other labels.
-
-    Parameters
-    ----------
-    estimator, data, hierarchy
-        See `Learner`; the columns of `data.Y` are the labels of the hierarchy.
-    """
+    """Learns the problem of each label from X and the other labels."""
 
     def __init__(self, estimator: Any, data: TreeData, hierarchy: Hierarchy) -> None:
         super().__init__(estimator, data, hierarchy)

@@ -51,21 +51,7 @@ def deviance(z: _FloatArray, Y: _FloatArray, weights: _FloatArray) -> float:
 
 
 class LassoProblem:
-    """The data of one group of labels and the solver of its path of solutions.
-
-    Parameters
-    ----------
-    X : ndarray or sparse array of shape (n, n_features)
-        Scaled features.
-    Y : ndarray of shape (n, n_labels)
-        Label matrix of 0 and 1.
-    weights : ndarray of shape (n,)
-        Sample weights, not all 0.
-    tol : float
-        The solver stops when the duality gap is at most `tol` times the loss without any feature.
-    max_iter : int
-        Maximum number of steps for one penalty.
-    """
+    """The data of one group of labels and the solver of its path of solutions."""
 
     def __init__(
         self, X: Any, Y: _FloatArray, weights: _FloatArray, *, tol: float, max_iter: int
@@ -95,9 +81,8 @@ class LassoProblem:
             yield fit
 
     def _solve(self, fit: LassoFit, penalty: float) -> LassoFit:
-        """Solve for one penalty with an active set of features.
+        """Solve for one penalty with an active set, which grows until the duality gap is small.
 
-        Features are added to the active set until the duality gap over all features is small.
         Leaving out features whose gradient is below the penalty makes steps fast.
         """
         steps = 0
@@ -172,8 +157,8 @@ class _Steps:
     """Accelerated proximal gradient steps (Beck and Teboulle, 2009) with adaptive step sizes.
 
     Step sizes follow the observed curvature (Becker, Candès and Grant, 2011), which is far smaller
-    than its bound for rare labels. z is updated along with the coefficients; a step therefore
-    takes one product with X and one with its transpose.
+    than its bound for rare labels. As z follows the coefficients, a step takes one product with X
+    and one with its transpose.
     """
 
     def __init__(self, X: Any, residuals: Any, penalty: float, size: float) -> None:

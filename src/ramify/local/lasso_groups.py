@@ -86,10 +86,7 @@ class GroupFit:
 def find_groups(
     Y: sparse.csr_array[np.int32], weights: NDArray[np.float64], hierarchy: Hierarchy
 ) -> list[Group]:
-    """Return the groups of siblings, the top level first.
-
-    `Y`: label matrix with ancestors.
-    """
+    """Return the groups of siblings, the top level first."""
     edges: dict[int, list[int]] = {}
     children: dict[int, list[int]] = {}
     for number, (parent, child) in enumerate(np.stack(edges_of(hierarchy), axis=1).tolist()):

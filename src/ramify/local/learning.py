@@ -60,17 +60,7 @@ __all__ = [
 
 
 class Learner(ABC):
-    """Learns local problems with clones of one estimator and holds their shared data.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The unfitted estimator.
-    data : TreeData
-        The features, sample weights and labels of all rows.
-    hierarchy : Hierarchy
-        The labels of the problems.
-    """
+    """Learns local problems with clones of one estimator and holds their shared data."""
 
     prefer: str | None = None
     """Kind of workers that joblib should use."""
@@ -95,13 +85,7 @@ class Learner(ABC):
 
 
 class ModelLearner(Learner):
-    """Fits a model to those labels of a problem that are not constant.
-
-    Parameters
-    ----------
-    estimator, data, hierarchy
-        See `Learner`.
-    """
+    """Fits a model to those labels of a problem that are not constant."""
 
     def learn(self, problem: LocalProblem, seed: int | None) -> LocalModel:
         """Learn one problem, or return a constant if there is nothing to learn; see `Learner`."""
@@ -153,9 +137,6 @@ def label_columns(
 ) -> sparse.csr_array[np.int32]:
     """Return a label matrix from the positive rows of each column.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> label_columns((np.array([0, 2]), np.array([1])), 3).toarray().tolist()
     [[1, 0], [0, 1], [1, 0]]
     """
@@ -215,13 +196,7 @@ def _learn_bundle(
 
 @savable
 class ConstantClassifier(BaseEstimator):  # type: ignore[misc]
-    """Classifier that predicts constants, used if all training rows agree.
-
-    Parameters
-    ----------
-    probabilities : tuple of float
-        The probability of each label of the local problem, 0 or 1.
-    """
+    """Classifier that predicts constants, used if all training rows agree."""
 
     def __init__(self, probabilities: tuple[float, ...] = (0.0,)) -> None:
         self.probabilities = probabilities
@@ -339,13 +314,7 @@ class LocalModels(dict[Any, LocalModel]):
 
 
 class LinearStack:
-    """Linear models as one, which answers for a row about as fast as a single one of them.
-
-    Parameters
-    ----------
-    models : list of LocalModel
-        The models, some of which may be constant.
-    """
+    """Linear models as one, which answers for a row about as fast as a single one of them."""
 
     def __init__(self, models: list[LocalModel]) -> None:
         source, second, constants = [], [], []
@@ -378,21 +347,7 @@ class LinearStack:
 
 
 class Queries:
-    """Rows for which many local models predict.
-
-    Parameters
-    ----------
-    X : ndarray or csr_array
-        The rows as returned by `read_features`, for classifiers of ramify.
-    given : ndarray, csr_array or data frame
-        The rows for classifiers of other libraries.
-    hierarchy : Hierarchy
-        The labels of the models.
-    clus : bool
-        Whether trees combine branches in CLUS's order of operations.
-    columns : LinearColumns, optional
-        The columns of linear models.
-    """
+    """Rows for which many local models predict."""
 
     def __init__(
         self,
@@ -461,17 +416,10 @@ class Queries:
 def multiply_down(
     conditional: NDArray[np.float64], parents: Any, children: Any, hierarchy: Hierarchy
 ) -> NDArray[np.float64]:
-    """Compute P(c) = min over parents p of P(c|p) P(p), from the top down.
+    """Compute P(c) = min over parents p of P(c|p) P(p), from the top down, one product per edge.
 
-    `conditional`: P(c|p) of each edge from a parent to a child.
-    `parents`, `children`: positions of the labels of the edges.
+    Coherent: a product of factors in [0, 1] exceeds none of them.
 
-    Returns: coherent probabilities: a product of factors in [0, 1] exceeds none of them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ramify import Hierarchy
     >>> pets = Hierarchy.from_edges([("mammal", "dog"), ("pet", "dog")])
     >>> conditional = np.array([[0.5], [0.8], [0.8], [0.4]])
     >>> multiply_down(conditional, [-1, -1, 0, 1], [0, 1, 2, 2], pets).ravel().round(2)

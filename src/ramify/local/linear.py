@@ -32,10 +32,9 @@ __all__ = [
 class LinearColumns:
     """Features as the columns of linear models: three blocks that weigh the same.
 
-    The cells of a block are scaled together, so that the mean squared length of a row is 1 in
-    each: words keep the weights that they were given, and neither a hundred numbers nor a price
-    in cents drowns them. Numbers are standardised first; a missing one counts as the mean.
-    Categories become columns of 0 and 1.
+    Each is scaled so that the mean squared length of a row is 1: words keep their weights, and
+    neither a hundred numbers nor a price in cents drowns them. Numbers are standardised first; a
+    missing one counts as the mean. Categories become columns of 0 and 1.
     """
 
     n_categories: NDArray[np.int32]  # number of categories of each feature; 0 if it is numeric
@@ -165,8 +164,8 @@ def _are_words(n_features: int, texts: tuple[tuple[int, int], ...]) -> NDArray[n
 class LinearModel:
     """The weights of the outputs of a linear model, by column, without zeros.
 
-    The probabilities of classes are proportional to exp(scale * margin), with the same scale; that
-    of a label is 1 / (1 + exp(-scale * margin - offset)).
+    The probability of a label is 1 / (1 + exp(-scale * margin - offset)); those of classes are
+    proportional to exp(scale * margin), with the same scale.
     """
 
     columns: NDArray[np.int32]  # those with a weight, increasing
@@ -230,10 +229,7 @@ class LinearModel:
 
 
 def stack_weights(models: Sequence[LinearModel]) -> _core.LinearWeights:
-    """Return the weights of several models as those of one, whose outputs follow each other.
-
-    For a few words, this reads one list of weights per word instead of one per word and model.
-    """
+    """Return the weights of several models as those of one, with one list of weights per word."""
     starts = np.cumsum([0, *(len(model.intercepts) for model in models)])
     outputs = [model.outputs + start for model, start in zip(models, starts, strict=False)]
     columns = [np.repeat(model.columns, np.diff(model.indptr)) for model in models]
@@ -258,8 +254,7 @@ def stack_weights(models: Sequence[LinearModel]) -> _core.LinearWeights:
 def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
     """Return the probabilities of a fitted SGDClassifier with log loss, or None.
 
-    For few rows, its `predict_proba` spends most of its time validating X, which the enclosing
-    classifier has already done for all models. The result is the same.
+    For few rows, its `predict_proba` spends most of its time validating X once more.
     """
     loaded = sys.modules.get("sklearn.linear_model")  # a model of it has imported it
     if loaded is None or type(model) is not loaded.SGDClassifier:
@@ -279,10 +274,7 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
 
 
 def _multiply(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return X times the transposed coefficients, which scipy copies if X is sparse.
-
-    If X has few cells, only the columns that have any are copied. The sums are the same.
-    """
+    """Return X times the transposed coefficients, copying only the columns that few cells need."""
     rows: Any = X
     if not sparse.issparse(X) or 4 * len(rows.data) > coef.shape[1]:
         return np.asarray(rows @ coef.T)

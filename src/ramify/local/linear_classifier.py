@@ -300,15 +300,7 @@ def train_model(
     exclusive: bool,
     n_threads: int,
 ) -> LinearModel:
-    """Learn the outputs of one linear model.
-
-    `X`: all rows, as of `LinearColumns.transform`.
-    `rows`: those to learn from.
-    `positives`: the rows of each output.
-    `weights`: of all rows.
-    `cost`: of an error in a row of weight 1.
-    `exclusive`: whether no row has more than one output. Rows without any then are a class.
-    """
+    """Learn the outputs of one linear model."""
     places = [np.searchsorted(rows, positive) for positive in positives]
     if exclusive:
         rest = np.ones(len(rows), dtype=bool)

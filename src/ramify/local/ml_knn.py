@@ -162,10 +162,7 @@ class MLkNN(ArrayClassifier):
         return None
 
     def _count_labels(self, X: Any) -> NDArray[np.int64]:
-        """Return how many neighbours of each row have each label, of shape (n, n_labels).
-
-        If X is None, the rows are the training rows.
-        """
+        """Return how many neighbours of each row have each label, of shape (n, n_labels)."""
         n_rows = self.X_.shape[0] if X is None else X.shape[0]
         if self.n_neighbors_ == 0:
             return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
@@ -184,20 +181,14 @@ class MLkNN(ArrayClassifier):
     def _scale_up(
         self, counts: NDArray[np.int64], n_knowing: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return counts among all neighbours from those among the ones that know the label.
-
-        If none of them does, the share of the label among the training rows counts.
-        """
+        """Return counts among all neighbours from those that know the label, or from its share."""
         n_known: Any = self.Y_.shape[0] - self.unknown_.sum(axis=0)
         share = self.Y_.sum(axis=0) / np.maximum(n_known, 1)
         shares = np.where(n_knowing > 0, counts / np.maximum(n_knowing, 1), share)
         return np.asarray(np.rint(self.n_neighbors_ * shares), dtype=np.int64)
 
     def _find_neighbors(self, X: Any) -> NDArray[np.intp]:
-        """Return the nearest training rows of each row, of shape (n, n_neighbors_).
-
-        If X is None, the rows are the training rows, which are not their own neighbours.
-        """
+        """Return the nearest training rows of each row, or of each training row without itself."""
         queries = self.X_ if X is None else X
         incomplete = _rows_with_missing(queries)
         if _rows_with_missing(self.X_).any():
@@ -266,12 +257,6 @@ def count_evidence(
 ) -> NDArray[np.int64]:
     """Count the rows without and with each label that have j neighbours with the label.
 
-    `unknown`: the labels that rows do not know, which count for neither.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
     >>> count_evidence(np.array([[1], [0], [1]]), sparse.csr_array([[1], [0], [1]]), 1).tolist()
     [[[1, 0]], [[0, 2]]]
     """
@@ -290,9 +275,6 @@ def count_evidence(
 def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.float64]:
     """Return P(label | j neighbours have it) by Bayes' rule with smoothed counts.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> find_posterior(np.array([[[1, 0]], [[0, 2]]]), 1.0).round(2).tolist()
     [[0.36, 0.77]]
     """
@@ -305,10 +287,7 @@ def find_posterior(table: NDArray[np.int64], smoothing: float) -> NDArray[np.flo
 
 
 def spread_nominal(X: Any, schema: FeatureSchema) -> Any:
-    """Replace nominal features with columns; two categories are at Euclidean distance 1.
-
-    Returns: all columns of a missing category are NaN.
-    """
+    """Replace nominal features with columns; two categories are at Euclidean distance 1."""
     numeric = np.flatnonzero(schema.n_categories == 0)
     is_sparse = sparse.issparse(X)
     rows: Any = cast("Any", X).tocsr() if is_sparse else X

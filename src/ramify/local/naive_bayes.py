@@ -65,8 +65,8 @@ def _is_thin(X: Any, features: NDArray[np.int64]) -> NDArray[np.bool_]:
 class Gaussians:
     """Mean and variance of each numeric feature in each group of rows.
 
-    Thin features, which are 0 in most training rows, cost time only where they are not 0. They are
-    computed in the same way for sparse and dense X, and therefore give the same bits.
+    Thin features, 0 in most training rows, are only computed where they are not 0, for sparse and
+    dense X alike, and therefore give the same bits.
     """
 
     features: NDArray[np.int64]  # indices of the numeric features
@@ -90,10 +90,7 @@ class Gaussians:
     def learn(
         cls, X: Any, shares: Any, is_numeric: NDArray[np.bool_], var_smoothing: float
     ) -> Gaussians:
-        """Estimate the means and variances.
-
-        `X`: training rows; NaN marks missing values.
-        """
+        """Estimate the means and variances."""
         features = np.flatnonzero(is_numeric)
         thin = _is_thin(X, features)
         mean = np.zeros((shares.shape[0], len(features)))
@@ -118,10 +115,7 @@ class Gaussians:
         return cls(features, mean, variance, thin, at_zero)
 
     def add_log_densities(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) for all numeric features to `out`.
-
-        `out`: receives the sums.
-        """
+        """Add log P(x_f | group) for all numeric features to `out`."""
         if self.thin.any():
             self._add_thin(_cells(X, self.features[self.thin]), np.flatnonzero(self.thin), out)
         columns = X if self.thin.all() else by_columns(X)
@@ -251,10 +245,7 @@ class CategoryTables:
     def learn(
         cls, X: Any, shares: Any, n_categories: NDArray[np.int32], smoothing: float
     ) -> CategoryTables:
-        """Estimate the log frequencies.
-
-        `X`: nominal columns contain codes; NaN marks missing values.
-        """
+        """Estimate the log frequencies."""
         X = by_columns(X)
         tables = {}
         for feature in np.flatnonzero(n_categories):
@@ -266,10 +257,7 @@ class CategoryTables:
         return cls(tables)
 
     def add_log_frequencies(self, X: Any, out: Matrix) -> None:
-        """Add log P(x_f | group) for all nominal features to `out`.
-
-        `out`: receives the sums.
-        """
+        """Add log P(x_f | group) for all nominal features to `out`."""
         for feature, table in self.tables.items():
             values = _column(X, feature)
             known = (values >= 0) & (values < table.shape[1])  # False for NaN

@@ -77,10 +77,7 @@ def find_by_present_cells(
     k: int,
     itself: _Rows | None = None,
 ) -> _Rows:
-    """Find the nearest rows by the features present in both rows, scaled up to all features.
-
-    `queries`, `among`: the rows; NaN is a missing value.
-    """
+    """Find the nearest rows by the features present in both rows, scaled up to all features."""
     queries, among = _as_float64(queries), _as_float64(among)
     first = np.unique(owner, return_index=True)[1]
     present, filled = (~np.isnan(among)).astype(np.float64), np.nan_to_num(among)

@@ -22,19 +22,7 @@ __all__ = ["PartLearner", "moved", "united"]
 
 
 class PartLearner(Learner):
-    """Goes on with the models of local problems, whose classes are known from the start.
-
-    Parameters
-    ----------
-    estimators : mapping of key to estimator
-        The unfitted estimator of each problem.
-    data : TreeData
-        The features, sample weights and labels of the new rows.
-    hierarchy : Hierarchy
-        The labels of the problems.
-    models : mapping of key to LocalModel
-        The models that have learnt from the rows before.
-    """
+    """Goes on with the models of local problems, whose classes are known from the start."""
 
     def __init__(
         self,
@@ -100,8 +88,6 @@ class PartLearner(Learner):
 def united(old: Hierarchy, new: Hierarchy) -> Hierarchy:
     """Return a hierarchy with the labels and edges of both; the old one if it has all of them.
 
-    Examples
-    --------
     >>> old = Hierarchy.from_paths(["pet/cat", "plant"])
     >>> united(old, Hierarchy.from_paths(["pet/dog"])).labels
     ('pet', 'pet/cat', 'pet/dog', 'plant')

@@ -49,19 +49,7 @@ class LocalProblem:
 
 
 class LabelRows:
-    """The training rows by label.
-
-    Parameters
-    ----------
-    Y : csr_array of shape (n, n_labels)
-        Label matrix with ancestors.
-    hierarchy : Hierarchy
-        The labels of its columns.
-    weights : ndarray of shape (n,)
-        Sample weights; rows of weight 0 are ignored.
-    unknown : UnknownLabels, optional
-        Labels that are not known, which are 0 in Y.
-    """
+    """The training rows by label; those of weight 0 are ignored, and unknown labels are 0 in Y."""
 
     def __init__(
         self,

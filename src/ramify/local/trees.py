@@ -106,7 +106,6 @@ class SharingLearner(ModelLearner):
     ) -> TreeData:
         """Return the rows and labels of a problem.
 
-        `hierarchy`: has the labels of the problem.
         `draws`: whether class weights decide how often rows are drawn.
         """
         Y = label_columns(problem.positives, self.data.n_rows)
@@ -261,15 +260,7 @@ def make_learner(estimator: Any, data: TreeData, hierarchy: Hierarchy) -> Learne
 
 
 class LevelLearner(Learner):
-    """Learns the problems of each level with an estimator of its own.
-
-    Parameters
-    ----------
-    estimators : list of estimators
-        One for each level of the hierarchy, from the top.
-    data, hierarchy
-        See `Learner`.
-    """
+    """Learns the problems of each level with an estimator of its own."""
 
     takes_unknown = True
 
@@ -304,13 +295,7 @@ class LevelLearner(Learner):
 
 
 class ForeignLearner(ModelLearner):
-    """Fits a classifier of another library for each problem.
-
-    Parameters
-    ----------
-    estimator, data, hierarchy
-        See `Learner`.
-    """
+    """Fits a classifier of another library for each problem."""
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         names = self._names(problem)

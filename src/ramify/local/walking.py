@@ -31,10 +31,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class StepsDown:
-    """How the probability of a label follows from the probabilities of its parents.
-
-    P(c) is the minimum over its parents p of combine(answer for c, P(p)).
-    """
+    """P(c) as the minimum over the parents p of combine(answer for c, P(p))."""
 
     # Returns the key of the model that gives the answer, given the positions of the parent (-1 for
     # the root) and of the label.
@@ -83,21 +80,7 @@ def predict_paths(
 
 
 class ScoresOnDemand:
-    """Probabilities of labels; each is computed for the rows that need it.
-
-    Parameters
-    ----------
-    models : mapping to LocalModel
-        The local models.
-    queries : Queries
-        The rows.
-    hierarchy : Hierarchy
-        The label hierarchy.
-    steps : StepsDown
-        How the answers of the models are combined.
-    n_threads : int
-        Number of threads.
-    """
+    """Probabilities of labels; each is computed for the rows that need it."""
 
     def __init__(
         self,

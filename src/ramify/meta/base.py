@@ -231,10 +231,7 @@ def _write_plain(Y: sparse.csr_array[np.int32], format: LabelFormat) -> NDArray[
 
 
 def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]:
-    """Return the probabilities of a classifier fitted by `fit_wrapped`, one column per label.
-
-    Returns: probabilities; coherent only if those of the classifier are.
-    """
+    """Return the probabilities of a classifier fitted by `fit_wrapped`, one column per label."""
     n_labels = format.hierarchy.n_labels
     # Reading the parameters takes longer than predicting a row.
     if isinstance(model, HierarchicalClassifier) or _hierarchies(model):

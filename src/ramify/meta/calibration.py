@@ -74,13 +74,11 @@ def fit_isotonic(
 def fit_sigmoid(
     scores: NDArray[np.float64], truth: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> SigmoidCurve | None:
-    r"""Fit Platt's sigmoid by maximum likelihood.
+    r"""Fit Platt's sigmoid by maximum likelihood; None if it would not increase.
 
     The targets of positive and negative rows are (n₊ + 1)/(n₊ + 2) and 1/(n₋ + 2) instead of 1
     and 0, where n₊ and n₋ are the sums of their weights (Platt, 1999). The likelihood is
     maximised by Newton's method with step halving (Lin, Lin and Weng, 2007).
-
-    Returns: none if the sigmoid would not increase, or all scores are equal.
     """
     positive, negative = weights @ truth, weights @ (1 - truth)
     targets = np.where(truth > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))

@@ -219,10 +219,7 @@ class SetPromise:
         costs: NDArray[np.float64] | None,
         confidence: float | None,
     ) -> SetPromise:
-        """Choose thresholds for the labels below each root.
-
-        `costs`: those of missed labels; None for false labels.
-        """
+        """Choose thresholds for the labels below each root."""
         shares = np.append(STORED, share)
         found = np.empty((len(shares), len(roots)))
         for root in np.unique(roots):
@@ -261,10 +258,7 @@ def safe_thresholds(
     *,
     missed: bool,
 ) -> NDArray[np.float64]:
-    """Return the threshold for each share of errors from the events of each calibration row.
-
-    `missed`: whether labels are lost as the threshold rises, or false ones join as it falls.
-    """
+    """Return the threshold for each share of errors from the events of each calibration row."""
     n = rows.n_units
     if n == 0:
         return np.full(len(shares), -np.inf if missed else np.inf)

@@ -194,10 +194,7 @@ def fit_and_score(
     weights: NDArray[np.float64] | None,
     split: tuple[NDArray[np.intp], NDArray[np.intp]],
 ) -> NDArray[np.float64]:
-    """Fit a copy of a classifier on the training rows of a split and score the test rows.
-
-    Returns: probabilities; coherent only if those of the classifier are.
-    """
+    """Fit a copy of a classifier on the training rows of a split and score the test rows."""
     train, test = split
     model = fit_wrapped(estimator, X, encoded, weights, train)
     return label_scores(model, _safe_indexing(X, test), encoded.format)

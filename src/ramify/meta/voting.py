@@ -420,7 +420,7 @@ def _is_dropped(member: Any) -> bool:
 def _weighted_mean(
     scores: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the mean of coherent scores, which is coherent.
+    """Return the mean of coherent scores.
 
     Rounding preserves the order of sums over the same members, so no label exceeds a parent.
     """
@@ -444,11 +444,7 @@ def search_weights(score: Callable[[Weights], float], n_members: int) -> tuple[W
 
     The weights are multiples of 1 / (5 n_members). The search starts from equal weights or from a
     single member, whichever is best, and moves one unit of weight from one member to another as
-    long as this improves the score. Each step takes the best move. The search is deterministic;
-    among equal scores, the first one wins, and equal weights come first.
-
-    `score`: A function of the weights, which are not negative and sum to 1. Larger is better;
-    NaN is never better.
+    long as this improves the score, each time by the best move; of equal scores, the first counts.
     """
     total = _UNITS * n_members
     known: dict[tuple[int, ...], float] = {}

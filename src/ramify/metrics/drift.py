@@ -158,11 +158,8 @@ def _exact_test(
     """Return for pairs of shares how probable such a difference is; NaN without rows.
 
     Given the numbers of both sets together, those of one set are hypergeometric. The p-value is
-    twice the probability that the set with the smaller share has at most as many; the other tail
-    is at least 1/2, since the median is next to the mean.
+    twice the tail of the smaller share; the other is at least 1/2, as the median is near the mean.
 
-    Examples
-    --------
     >>> _exact_test(*(np.array([k]) for k in (3, 4, 0, 4))).round(4)
     array([0.1429])
     """

@@ -363,10 +363,7 @@ def predicted_at(scores: Scores, threshold: float) -> Any:
 def read_label_matrix(
     y: Any, hierarchy: Hierarchy | None, n_labels: int, name: str
 ) -> sparse.csr_array[np.int32]:
-    """Return labels in any format as a clean csr_array with one column per label.
-
-    A matrix is used as is; the ancestors of label sets and paths are added.
-    """
+    """Return labels in any format, and the ancestors of sets and paths, as a clean csr_array."""
     if hierarchy is not None and hierarchy.n_labels != n_labels:
         raise ValueError(
             f"y_score has {n_labels} columns, but the hierarchy has {hierarchy.n_labels} labels. "
@@ -422,17 +419,9 @@ def choose_labels(
 ) -> NDArray[np.int32]:
     """Return the columns of the chosen labels, in increasing order.
 
-    Returns: columns, sorted.
-
-    Examples
-    --------
     >>> animals = Hierarchy.from_paths(["bird", "mammal/cat", "mammal/dog"])
-    >>> choose_labels("leaves", animals, 4)
-    array([0, 2, 3], dtype=int32)
-    >>> choose_labels(1, animals, 4)
-    array([0, 1], dtype=int32)
-    >>> choose_labels(["mammal/dog"], animals, 4)
-    array([3], dtype=int32)
+    >>> [choose_labels(which, animals, 4).tolist() for which in ("leaves", 1, ["mammal/dog"])]
+    [[0, 2, 3], [0, 1], [3]]
     """
     if isinstance(labels, str):
         return _named_choice(labels, hierarchy, n_labels)

@@ -267,10 +267,9 @@ _CELLS_AT_A_TIME = 4_000_000
 def _mistakes(
     truth: Truth, predicted: Truth, hierarchy: Hierarchy | None
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield 0/1 matrices, in blocks of rows: the label is wrong; an ancestor of it is wrong.
+    """Yield 0/1 matrices: the label is wrong; an ancestor of it is wrong.
 
-    All descendants inherit an error near the top, so the second matrix can be nearly dense.
-    Blocks of rows bound its size.
+    The second can be nearly dense; blocks of rows bound its size.
     """
     n_rows, n_labels = truth.shape
     if hierarchy is None:

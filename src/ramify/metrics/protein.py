@@ -432,10 +432,7 @@ def threshold_sums(
     *,
     known: Truth | None = None,
 ) -> list[ThresholdSums]:
-    """Sum over blocks of rows, once for every vector of label weights.
-
-    `grid`: increasing thresholds.
-    """
+    """Sum over blocks of rows, once for every vector of label weights; `grid` increases."""
     totals = [[np.zeros(len(grid)) for _ in range(6)] for _ in label_weights]
     for rows in _blocks(truth.shape[1], len(grid), row_weight):
         block = _Block(rows, truth, scores, grid, known)

@@ -260,8 +260,7 @@ def mean_auroc(
 def on_grid(ranking: Ranking, thresholds: ArrayLike | None) -> Ranking:
     """Lower every score to the largest threshold it reaches.
 
-    A cell is predicted at threshold t if and only if its lowered score is at least t, so the
-    curve of the lowered scores is the curve on the grid. All scores below the grid become
+    The curve of the lowered scores is the curve on the grid. All scores below the grid become
     equal, so the point where everything is predicted is always on the curve.
     """
     if thresholds is None:

@@ -194,8 +194,6 @@ _OF_SCIKIT_LEARN = {
 def name_in_scikit_learn(name: object) -> str:
     """Return a sentence that names the measure that scikit-learn gives another name, or nothing.
 
-    Examples
-    --------
     >>> name_in_scikit_learn("accuracy")
     " scikit-learn's 'accuracy' is 'subset_accuracy' here."
     """

@@ -201,13 +201,7 @@ class ModelChoice:
 
 
 class Stopwatch:
-    """The time left until a limit.
-
-    Parameters
-    ----------
-    limit : float or None
-        The limit in seconds, counted from now; None for no limit.
-    """
+    """The seconds left until a limit, counted from now; None for no limit."""
 
     def __init__(self, limit: float | None) -> None:
         self.limit = math.inf if limit is None else float(limit)
@@ -225,12 +219,8 @@ class Stopwatch:
 
 
 def extrapolate(seconds: float, n_measured: int, n_rows: int) -> float:
-    """Estimate the time to fit a model on some rows from the time on fewer rows.
+    """Estimate the time to fit a model from that on fewer rows, as n log n like growing trees.
 
-    The time is assumed to grow as n log n, like the time for growing trees.
-
-    Examples
-    --------
     >>> round(extrapolate(1.0, 100, 10_000))
     200
     """

@@ -90,21 +90,7 @@ class LabelledRows:
 
 
 class Comparison:
-    """The comparison of all candidates, fold by fold, and the choice.
-
-    Parameters
-    ----------
-    data : LabelledRows
-        The training data.
-    candidates : Candidates
-        What to compare.
-    scorers : mapping of str to HierarchicalScorer
-        The measures; the first one decides.
-    splits : list of (train, test)
-        The folds.
-    watch : Stopwatch
-        The time limit.
-    """
+    """The comparison of all candidates, fold by fold, and the choice by the first measure."""
 
     def __init__(
         self,
@@ -143,8 +129,8 @@ class Comparison:
     def _may_start(self, name: str, split: Split) -> bool:
         """Whether a fold and the fit on all rows will end in time, estimated on fewer rows.
 
-        The number of rows is doubled until the answer is clear: the estimate is far below the
-        limit, or a tenth of the rows is enough to trust it, or more rows would take too long.
+        Their number is doubled until the answer is clear: the estimate is far below the limit, or
+        a tenth of the rows is enough to trust it, or more rows would take too long.
         """
         if math.isinf(self.watch.limit):
             return True

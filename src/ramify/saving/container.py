@@ -213,11 +213,7 @@ def _opened(path: FilePath, limits: LoadLimits) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def distrusting(path: FilePath) -> Iterator[None]:
-    """Convert any error of a reader to a `ModelFileError` that names the file.
-
-    The parsers of the standard library raise many kinds of errors for damaged input; callers
-    should only have to handle one.
-    """
+    """Convert any error of a reader of damaged input to a `ModelFileError` that names the file."""
     try:
         yield
     except ModelFileError as error:

@@ -266,10 +266,7 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 
 def _check_instance(cls: type, given: dict[str, Any], fitted: dict[str, Any]) -> None:
-    """Check the parameters and fitted attributes of an estimator against the schemas of its class.
-
-    Fields of a dataclass are checked with the estimator that it is part of.
-    """
+    """Check an object against the schemas of its class, with the estimator that it is part of."""
     name, sizes = saved_name(cls), Sizes()
     for parameter, kind in schema_of(cls, "_saved_parameters").items():
         if parameter in given:

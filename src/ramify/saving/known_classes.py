@@ -88,8 +88,7 @@ def known_names() -> frozenset[str]:
 def _names_by_loader() -> dict[str, frozenset[str]]:
     """Return the names that nodes may have, by the class of skops that reads them.
 
-    They are exact, modules included: skops imports the module of a name, and the same name can
-    stand for something else in another module.
+    They are exact, modules included: skops imports the module of a name.
     """
     scalars = {
         f"numpy.{one.__name__}"
@@ -145,10 +144,9 @@ def _ufuncs(modules: tuple[str, ...], root: Any) -> set[str]:
 
 
 def check_content(value: Any) -> None:
-    """Raise an error if native code could follow the content of an object out of bounds.
+    """Raise SchemaError if native code could follow the content of an object out of bounds.
 
-    The error is a NeedsTrustError if the object is valid, but cannot be checked, and otherwise a
-    SchemaError.
+    Or NeedsTrustError if the object is valid, but cannot be checked.
     """
     if isinstance(value, np.random.RandomState):
         _check_random_state(value)

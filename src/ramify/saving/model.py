@@ -73,10 +73,7 @@ def save_with_settings(
     performance: Mapping[str, Any] | None = None,
     table: Mapping[str, Any] | None = None,
 ) -> None:
-    """Save a model with settings for reading data, how well it predicts and its training data.
-
-    `table`: a summary of the training data.
-    """
+    """Save a model with settings for reading data, how well it predicts and its training data."""
     if not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be an estimator of ramify or a pipeline, got {type(model).__name__}."
@@ -134,10 +131,7 @@ def load(
 
 
 def load_settings(path: FilePath, *, limits: LoadLimits | None = None) -> dict[str, Any]:
-    """Return the settings that `save_with_settings` has stored in a model file.
-
-    Returns: a JSON object whose content the caller must check; empty if the file has none.
-    """
+    """Return the settings stored by `save_with_settings` as an unchecked JSON object, or {}."""
     return _load_object(path, _SETTINGS, limits)
 
 

@@ -87,17 +87,14 @@ class PoolReader:
 def read_npy(data: bytes) -> NDArray[Any]:
     """Read an array of plain elements without trusting the shape declared in its header.
 
-    Examples
-    --------
     >>> import io
-    >>> import numpy as np
     >>> buffer = io.BytesIO()
     >>> np.save(buffer, [1.0, 2.0])
     >>> read_npy(buffer.getvalue())
     array([1., 2.])
     >>> read_npy(buffer.getvalue().replace(b"(2,)", b"(9,)"))
     Traceback (most recent call last):
-        ...
+    ...
     ramify.saving.container.DamageError: an array declares 72 bytes, but has 16
     """
     if data[:8] != b"\x93NUMPY\x01\x00":

@@ -94,10 +94,7 @@ def wilcoxon(
 
 
 def _signed_ranks(difference: Matrix) -> tuple[float, float]:
-    """Return Wilcoxon's T and its p-value, which is exact for up to 50 data sets.
-
-    With ties or zeros, the p-value of scipy depends on its version.
-    """
+    """Return Wilcoxon's T and its p-value, the same with all versions of scipy."""
     if difference.size > 50:
         result = scipy_stats.wilcoxon(difference, zero_method="zsplit")
         return float(result.statistic), float(result.pvalue)

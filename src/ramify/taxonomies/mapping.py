@@ -477,8 +477,6 @@ def check_mapping(old: Hierarchy, new: Any, mapping: Any) -> LabelMapping:
 def renewed_format(format_: LabelFormat, hierarchy: Hierarchy) -> LabelFormat:
     """Return a format for the labels of another hierarchy, which may be longer or of other types.
 
-    Examples
-    --------
     >>> y = read_labels(["a", "b"])
     >>> renewed_format(y.format, Hierarchy.from_labels(["apple", "b"])).write([[1, 0]])
     array(['apple'], dtype='<U5')

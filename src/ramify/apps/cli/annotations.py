@@ -69,10 +69,7 @@ def read_chosen_annotations(
 def annotate(
     table: Table, chosen: AnnotationOptions, limits: ReadLimits | None, min_count: int
 ) -> tuple[Table, list[str]]:
-    """Give the rows of a table the labels of their annotations.
-
-    `min_count`: the least number of rows of a label.
-    """
+    """Give rows the labels of their annotations, of those that at least `min_count` rows have."""
     ontology = Ontology.from_obo(Path(chosen.ontology or ""))
     annotations = read_chosen_annotations(chosen, ontology, limits)
     column, ids = row_identifiers(table, chosen.id_column)

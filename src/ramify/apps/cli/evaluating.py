@@ -120,10 +120,7 @@ def json_rows(report: Report) -> list[dict[str, Any]]:
 def compare_with_training(
     summary: EvaluationSummary, known: Performance, *, as_predicted: bool
 ) -> EvaluationSummary:
-    """Add the labels that are more or less frequent than in training, or predicted otherwise.
-
-    `as_predicted`: whether label sets were chosen as in the cross-validation.
-    """
+    """Add the labels that are more or less frequent than in training, or predicted otherwise."""
     hierarchy = summary.data.hierarchy
     if hierarchy is None or summary.data.unknown is not None:  # training counted them as negative
         return summary

@@ -192,12 +192,9 @@ def stream_predictions(
     *,
     answer: Answer,
 ) -> Written | None:
-    """Read, predict and write some rows at a time, if the formats of both files allow it.
+    """Read, predict and write some rows at a time; None if a file must be read as a whole.
 
-    Only the columns that are not features are read as a whole: one of them may name the rows.
-
-    Returns: none if the file must be read as a whole, because of its format or because the
-    type of a column depends on all its cells.
+    Columns that are not features are read as a whole: one of them may name the rows.
     """
     answer.check(path)
     if not _is_streamed(path, model, data):

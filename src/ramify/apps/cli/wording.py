@@ -31,8 +31,6 @@ _LIMIT = re.compile(r"limits=ramify\.io\.ReadLimits\((\w+=\d+)\) or, on the comm
 def as_options(text: str) -> str:
     """Return a message with the options of the command line in place of arguments of Python.
 
-    Examples
-    --------
     >>> as_options("pass decimal=',' or kinds={'plz': 'number'}, and missing=['k. A.', '-'].")
     "pass --decimal ',' or --kind 'plz=number', and --missing 'k. A.' --missing '-'."
     >>> as_options("Pass the label column with target=.")

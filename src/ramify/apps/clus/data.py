@@ -34,10 +34,6 @@ _KINDS = {
 def clus_values(declared: Sequence[str]) -> tuple[str, ...]:
     """Return the values of a nominal attribute in the order of CLUS.
 
-    Values are sorted, except that {0,1} becomes (1, 0).
-
-    Examples
-    --------
     >>> clus_values(["w", "n", "?", "s"]), clus_values(["0", "1"])
     (('n', 's', 'w'), ('1', '0'))
     """

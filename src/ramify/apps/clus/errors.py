@@ -20,8 +20,6 @@ class UnsupportedOptionError(SettingsError):
 def place(path: Path, line: int | None = None, section: str = "", option: str = "") -> str:
     """Describe a place in a settings file.
 
-    Examples
-    --------
     >>> place(Path("run.s"), 7, "Tree", "FTest")
     'run.s, line 7: [Tree] FTest'
     """
@@ -33,8 +31,6 @@ def place(path: Path, line: int | None = None, section: str = "", option: str = 
 def quoted(value: str) -> str:
     """Quote a value of a settings file in a message, shortened and without control characters.
 
-    Examples
-    --------
     >>> quoted("0.5")
     "'0.5'"
     """

@@ -40,10 +40,7 @@ class Program:
     notes: list[str] = field(default_factory=list)  # what the program does differently
 
     def use(self, module: str, *names: str) -> None:
-        """Import names.
-
-        `module`: the module; empty to import modules.
-        """
+        """Import names of a module, or modules if it is empty."""
         self.imports.setdefault(module, set()).update(names)
 
     def rows_file(self, option: str) -> Path | None:

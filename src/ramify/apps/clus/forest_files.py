@@ -61,10 +61,7 @@ def running_mean(
     X: Any,
     voters: NDArray[np.uint8],
 ) -> NDArray[np.float64]:
-    """Return the mean prediction of the trees that vote on each row, updated tree by tree.
-
-    CLUS rounds after each tree, which determines which scores are tied.
-    """
+    """Return the mean prediction of the voters, updated and rounded tree by tree as in CLUS."""
     mean: NDArray[np.float64] | None = None
     n_votes = np.zeros((X.shape[0], 1))
     for tree, votes in zip(trees, voters, strict=True):
@@ -133,10 +130,7 @@ def _relevance(
 def hierarchy_lines(
     labels: ClusHierarchy, counts: NDArray[np.float64], *, weighted: bool
 ) -> Iterator[str]:
-    """Yield the lines of a hierarchy file.
-
-    `weighted`: whether labels have weights; if not, CLUS lists an empty level.
-    """
+    """Yield the lines of a hierarchy file; CLUS lists an empty level if labels have no weights."""
     levels = Counter(depth for depth, _, _ in labels.walk())
     sizes = [1, *(levels[depth] for depth in sorted(levels)), *([] if weighted else [0])]
     yield f"Hier #nodes: {len(labels.labels)}"
@@ -234,8 +228,6 @@ def _hash_order(names: Sequence[str]) -> NDArray[np.int64]:
 def _java_hash(text: str) -> int:
     """Return the hash code of a string, mixed as in java.util.HashMap.
 
-    Examples
-    --------
     >>> _java_hash("x1")
     3769
     """

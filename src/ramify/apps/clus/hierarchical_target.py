@@ -463,8 +463,6 @@ def _sorted_children(parents: dict[str, list[str]], separator: str | None) -> di
 def clus_order(parents: dict[str, list[str]], separator: str | None) -> list[str]:
     """Return the labels in the order of CLUS: depth first, from the top.
 
-    Examples
-    --------
     >>> clus_order({"b": [], "a": [], "y": ["b"], "x": ["b", "a"]}, None)
     ['a', 'x', 'b', 'y']
     """

@@ -230,12 +230,8 @@ def _grow_in_subspace(
 
 
 def draw_features(state: int, n_features: int, n_wanted: int) -> NDArray[np.int64]:
-    """Draw distinct features.
+    """Draw distinct features, returned in increasing order.
 
-    Returns: the features, in increasing order.
-
-    Examples
-    --------
     >>> from ramify.trees.clus import JavaRandom
     >>> draw_features(JavaRandom(0).state, 10, 4)
     array([0, 7, 8, 9])

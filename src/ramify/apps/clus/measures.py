@@ -29,8 +29,6 @@ _SAME = 1e-12  # coordinates that differ by less are equal; CLUS keeps points 7e
 class Counts:
     """True and false positives after each group of equal scores, from the highest score down.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> counts = count_steps(np.array([True, False, True]), np.array([0.9, 0.5, 0.5]))
     >>> counts.hits.tolist(), counts.false_alarms.tolist()
@@ -56,8 +54,7 @@ class Counts:
     def precision_recall(self) -> tuple[Vector, Vector]:
         """Return recall and precision, with one point for each additional true positive.
 
-        Within a group of equal scores, false positives are interpolated linearly. The curve starts
-        with the precision of the first group at recall 0.
+        Interpolated linearly within a group of equal scores; at recall 0 as in the first group.
         """
         hits, false_alarms = self.hits, self.false_alarms
         added = np.diff(hits)
@@ -78,10 +75,7 @@ class Counts:
         return simplify(x, np.concatenate([[first, first], precision]))
 
     def roc(self) -> tuple[Vector, Vector]:
-        """Return the false and the true positive rate after each group, from (0, 0).
-
-        Without negatives, the false positive rate is NaN.
-        """
+        """Return the rates of false (NaN without negatives) and true positives, from (0, 0)."""
         with np.errstate(invalid="ignore"):
             false_rate = np.append(0, self.false_alarms) / self.n_negative
         return false_rate, np.append(0, self.hits) / self.n_positive

@@ -67,8 +67,6 @@ def describe(model: Model, *, members: bool) -> list[str]:
 def _mean_depth(depths: list[int]) -> str:
     """Return the mean with one decimal, halves rounded up as in Java.
 
-    Examples
-    --------
     >>> _mean_depth([6, 6, 6, 7]), _mean_depth([])
     ('6.3', 'NaN')
     """

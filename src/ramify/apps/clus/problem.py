@@ -35,14 +35,8 @@ from ramify.trees.options import count_features
 
 
 def draw_fraction(n_rows: int, share: float, most: int | None = None) -> NDArray[np.int64]:
-    """Return the rows that CLUS draws for a set that is a fraction of the rows.
+    """Return the rows, in order, that CLUS draws for a share of them, whatever RandomSeed is.
 
-    The draws do not depend on RandomSeed.
-
-    Returns: the rows, in increasing order.
-
-    Examples
-    --------
     >>> draw_fraction(10, 0.3)
     array([0, 2, 8])
     """

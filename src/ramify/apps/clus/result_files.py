@@ -30,7 +30,7 @@ def underlined(title: str, mark: str) -> list[str]:
 def header_lines(
     problem: Problem, file_name: str, learned: Learned, *, after: bool = True
 ) -> list[str]:
-    """Return the beginning of a result file: date, attributes and settings.
+    """Return the date, attributes and settings that begin a file.
 
     CLUS writes the header of a cross-validation before it chooses a pruning method (`after` is
     False then).
@@ -250,10 +250,7 @@ _INDENTED = {("Rules", f"{kind}Weight") for kind in ("Target", "NonTarget", "Num
 def settings_lines(
     settings: Settings, effective: Mapping[tuple[str, str], str | None], sections: Sequence[str]
 ) -> list[str]:
-    """Return the settings as CLUS prints them.
-
-    Returns: the lines, with an empty line after each section.
-    """
+    """Return the settings as CLUS prints them, with an empty line after each section."""
     lines: list[str] = []
     for section in sections:
         lines.append(f"[{section}]")
@@ -298,8 +295,6 @@ def _numbers_text(text: str) -> str:
 def column_text(columns: Sequence[int]) -> str:
     """Return columns, counted from 0, as a range of columns counted from 1.
 
-    Examples
-    --------
     >>> column_text((1, 2, 3, 7)), column_text(())
     ('2-4,8', 'None')
     """

@@ -309,8 +309,6 @@ class Entries:
 def read_entries(path: Path) -> Entries:
     r"""Read the sections and options of a settings file without checking their names.
 
-    Examples
-    --------
     >>> path = Path(getfixture("tmp_path")) / "run.s"
     >>> _ = path.write_text("[Tree]\nFTest = 0.01  % a comment\n")
     >>> read_entries(path).entries[1]
@@ -350,10 +348,7 @@ def read_entries(path: Path) -> Entries:
 
 
 def read_small_text(path: Path, what: str) -> str:
-    """Return the text of a file that may be missing, large, binary or in another encoding.
-
-    `what`: what it must be, for error messages.
-    """
+    """Return the text of a file that may be missing, large, binary or in another encoding."""
     if path.is_dir():
         raise SettingsError(f"{path}: expected {what}, got a folder.")
     try:

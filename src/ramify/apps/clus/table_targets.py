@@ -401,8 +401,6 @@ def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str
 def cramer(table: NDArray[np.int64]) -> float:
     """Return Cramer's coefficient of association of a confusion matrix.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> cramer(np.array([[5, 0], [0, 5]])), cramer(np.array([[5, 0], [5, 0]]))
     (1.0, 0.0)

@@ -21,8 +21,6 @@ _NO = {"no", "off", "false", "0"}  # CLUS also accepts 1 for No, which is refuse
 def items(value: str) -> list[str]:
     """Split a list such as ``[a, b]``, or ``{a,b}`` in older files; otherwise return one item.
 
-    Examples
-    --------
     >>> items("[Train, Test]"), items("Test"), items("[]")
     (['Train', 'Test'], ['Test'], [])
     """
@@ -35,8 +33,6 @@ def items(value: str) -> list[str]:
 def number_of(text: str) -> float:
     """Return a number as Java reads it; raise ValueError for any other text.
 
-    Examples
-    --------
     >>> number_of("2.5"), number_of("Infinity")
     (2.5, inf)
     """
@@ -147,11 +143,9 @@ _CHECKS: dict[Kind, Callable[[Option, str, str], str]] = {
 
 
 def java_double(value: float) -> str:
-    """Return a number as ``Double.toString`` of Java writes it.
+    """Return a number as ``Double.toString`` of Java writes it, with as few digits as possible.
 
-    Numbers from 0.001 up to 10 million are written as decimals, all others in scientific notation.
-    The digits are the fewest that distinguish the number from all others, as in Python. (Java
-    before version 19 writes up to two more digits for some numbers above 10^16.)
+    Java before version 19 writes up to two more digits for some numbers above 10^16.
     """
     value = float(value)
     if math.isnan(value):
@@ -170,8 +164,6 @@ def java_double(value: float) -> str:
 def java_doubles(values: Iterable[float]) -> str:
     """Return a list of numbers as CLUS writes it in settings.
 
-    Examples
-    --------
     >>> java_doubles([0.5, 30])
     '[0.5,30.0]'
     """
@@ -200,8 +192,6 @@ def number(value: float, digits: int = 6) -> str:
 def numbers(values: Iterable[float], digits: int = 6, separator: str = ",") -> str:
     """Return numbers in brackets, each written by `number`.
 
-    Examples
-    --------
     >>> numbers([1.0, 0.5, 2.25], 3)
     '[1,5.000E-1,2.25]'
     """
@@ -215,10 +205,7 @@ _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 
 
 def columns_of(text: str, n_columns: int, where: str) -> tuple[int, ...]:
-    """Return the columns of a range.
-
-    Returns: indices from 0 in increasing order.
-    """
+    """Return the columns of a range, counted from 0, in increasing order."""
     found: set[int] = set()
     for first, last in check_range(text, where):
         if last > n_columns:
@@ -232,8 +219,6 @@ def columns_of(text: str, n_columns: int, where: str) -> tuple[int, ...]:
 def check_range(text: str, where: str) -> list[tuple[int, int]]:
     """Check a range before the number of columns is known.
 
-    Examples
-    --------
     >>> check_range("2-4,8", "run.s")
     [(2, 4), (8, 8)]
     """
@@ -274,8 +259,6 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def check_bounds(option: Option, number: float, where: str) -> None:
     """Raise an error if a number is out of bounds.
 
-    Examples
-    --------
     >>> from ramify.apps.clus.options import OPTIONS
     >>> check_bounds(OPTIONS["Tree", "FTest"], 2.0, "run.s, line 3: [Tree] FTest")
     Traceback (most recent call last):
@@ -292,8 +275,6 @@ def check_bounds(option: Option, number: float, where: str) -> None:
 def check_form(option: Option, value: str, where: str) -> None:
     """Raise an error if a text is neither a name nor a number that an option knows.
 
-    Examples
-    --------
     >>> from ramify.apps.clus.options import OPTIONS
     >>> check_form(OPTIONS["Data", "XVal"], "1", "run.s, line 3: [Data] XVal")
     Traceback (most recent call last):

@@ -182,8 +182,6 @@ class Predictions:
 def scorer_of(measure: str) -> Any:
     """Return the scorer of a measure, whether it is a score or a loss.
 
-    Examples
-    --------
     >>> scorer_of("hmc_loss").sign
     -1
     """
@@ -197,10 +195,7 @@ def value_of(
     predictions: Predictions,
     imbalance: float,
 ) -> float | None:
-    """Return the value of a measure; None where it is not defined, since JSON has no NaN.
-
-    `imbalance`: number of negatives per positive in the training labels.
-    """
+    """Return the value of a measure; None where it is not defined, since JSON has no NaN."""
     scorer = scorer_of(measure)
     given = {name: imbalance if one == "imbalance" else one for name, one in options.items()}
     thresholds = given.get("thresholds")

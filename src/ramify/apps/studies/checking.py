@@ -18,8 +18,6 @@ _STUDY_NAME = re.compile(r"[\w][\w .+-]*")
 def check_study_name(name: Any) -> None:
     """Raise an error for a name that cannot be the name of a folder.
 
-    Examples
-    --------
     >>> check_study_name("../../x")
     Traceback (most recent call last):
         ...
@@ -81,11 +79,7 @@ def read_fields(
     without: tuple[str, ...] = (),
     also: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """Check the names in a table, which are those of a dataclass, and convert their values.
-
-    `without`, `also`: fields that the table cannot set, and other names that it may have, which
-    are left out of the result.
-    """
+    """Check the names in a table, which are those of a dataclass, and convert their values."""
     types = {one.name: str(one.type).partition("[")[0] for one in fields(kind)}
     known = [name for name in types if name not in without]
     check_keys(table, [*known, *also], where)

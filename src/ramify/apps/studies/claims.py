@@ -102,12 +102,8 @@ class Quantity:
     kind: str  # how values are formatted
 
     def show(self, value: float) -> str:
-        """Format a value.
+        """Format a value; NaN gives a dash.
 
-        `value`: the value; NaN gives a dash.
-
-        Examples
-        --------
         >>> Quantity("time", "time", False, "seconds").show(12.345)
         '12.3'
         """
@@ -130,8 +126,6 @@ COSTS = (
 def quantity_names(measures: Iterable[tuple[str, bool]]) -> list[str]:
     """Return the names of all quantities of a study.
 
-    Examples
-    --------
     >>> quantity_names([("auprc", True), ("loss", False)])[:3]
     ['auprc', 'loss', 'overfit:auprc']
     """

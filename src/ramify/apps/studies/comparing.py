@@ -52,10 +52,7 @@ def compare_overall(results: StudyResults, quantity: Quantity) -> list[Compariso
 
 
 def compare_folds(results: StudyResults, quantity: Quantity, data: str) -> list[Comparison]:
-    """Compare the models of every group over the folds of one data set.
-
-    Returns: one for each group; empty if the data set has no folds.
-    """
+    """Compare the models of every group over the folds of one data set, if it has any."""
     planned = {tuple(place[2:]) for place in results.study["cells"].values() if place[0] == data}
     if len(planned) < 2:
         return []
@@ -199,8 +196,6 @@ def pair_p_values(found: NemenyiResult | PairwiseResult) -> dict[frozenset[str],
 def p_words(p: float) -> str:
     """Format a p-value.
 
-    Examples
-    --------
     >>> p_words(0.0321), p_words(1e-9)
     ('p = 0.032', 'p < 0.001')
     """
@@ -210,8 +205,6 @@ def p_words(p: float) -> str:
 def join(names: Any, word: str = "and") -> str:
     """Join names for a sentence.
 
-    Examples
-    --------
     >>> join(["a", "b", "c"])
     'a, b and c'
     """

@@ -165,15 +165,11 @@ def _with_a_leaf(data: StudyData, *, trim: bool) -> StudyData:
 def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
     """Return the leaves of every row with their ancestors, without paths that end above a leaf.
 
-    Returns: label sets, including all ancestors.
-
-    Examples
-    --------
-    >>> from ramify import Hierarchy
     >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
-    >>> Y = hierarchy.encode([["a"], ["a/b"], ["a", "c"]])
-    >>> ending_in_leaves(Y, hierarchy).toarray().tolist()
-    [[0, 0, 0], [1, 1, 0], [0, 0, 1]]
+    >>> ending_in_leaves(hierarchy.encode([["a"], ["a/b"], ["a", "c"]]), hierarchy).toarray()
+    array([[0, 0, 0],
+           [1, 1, 0],
+           [0, 0, 1]], dtype=int32)
     """
     is_leaf = np.zeros(hierarchy.n_labels, dtype=bool)
     is_leaf[hierarchy.indices(hierarchy.leaves)] = True

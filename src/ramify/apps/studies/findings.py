@@ -275,8 +275,6 @@ def _lines(
 def curve_table(curve: Curve) -> Table:
     """Return a curve as a table.
 
-    Examples
-    --------
     >>> data = {"name": "d", "title": "Data"}
     >>> curve = Curve("loss", "loss", "rounds", data, False, {"boosting": {1: [0.5, 0.7]}})
     >>> curve_table(curve).rows[0][1][0].text

@@ -28,8 +28,7 @@ from ramify.metrics import get_scorer
 class ScaledModel:
     """A model whose numeric features are scaled by the ranges of the training rows.
 
-    Missing values stay missing. Constant columns are only shifted. Sparse columns are divided by
-    their largest absolute value; zeros stay zero.
+    Constant columns are only shifted; sparse ones are divided by their largest absolute value.
     """
 
     def __init__(self, estimator: Any, nominal: list[bool] | None) -> None:
@@ -90,14 +89,8 @@ def _sizes(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 class SharesModel:
-    """Baseline that predicts the frequency of each label in the training rows.
+    """Baseline that predicts frequencies of labels: `n_labels` of them, or those of half the rows.
 
-    With `n_labels`, it predicts that many of the most frequent labels, and otherwise the labels
-    that at least half of the rows have.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> y = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1]])
     >>> SharesModel(n_labels=2).fit(y, y).predict(y[:1])
     array([[1, 0, 1]], dtype=int32)
@@ -178,12 +171,8 @@ class PathModel:
 
 
 def last_labels(y: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
-    """Return the most specific label of each row.
+    """Return the most specific label of each row, which must have one path.
 
-    `y`: label sets, including all ancestors, each of which must be one path.
-
-    Examples
-    --------
     >>> hierarchy = Hierarchy.from_paths(["a/b", "c"])
     >>> last_labels(hierarchy.encode([["a"], ["a/b"], ["c"]]), hierarchy).tolist()
     ['a', 'a/b', 'c']

@@ -43,9 +43,8 @@ from ramify.io.files import remove_stale_parts, replacing
 
 
 class Store:
-    """A folder of results.
+    """A folder of results: the list of cells, and the result of each under its key.
 
-    ``study.json`` lists the cells of the study, ``cells/KEY.json`` contains the result of a cell.
     A key is a checksum of everything the result depends on. Results of other code, data or
     settings can therefore be in the same folder without being mixed up.
     """
@@ -56,10 +55,7 @@ class Store:
         self._study = self.folder / "study.json"
 
     def prepare(self) -> None:
-        """Create the folders, and remove incomplete files of killed runs.
-
-        Files that another run is writing now are kept.
-        """
+        """Create the folders, and remove incomplete files of runs that are not running."""
         self.cells.mkdir(parents=True, exist_ok=True)
         remove_stale_parts(self.cells)
         remove_stale_parts(self.folder)
@@ -98,10 +94,7 @@ class Store:
     def read(
         self, key: str, place: Sequence[Any] | None = None, *, failed: bool = False
     ) -> dict[str, Any] | None:
-        """Return the result of a cell, or None if there is no readable one.
-
-        `place`: its data set, model, repeat and fold, if the record must be of them.
-        """
+        """Return the result of a cell, or None if there is no readable one of this place."""
         try:
             record = json.loads(self._path(key, failed).read_text(encoding="utf-8"))
             (_FAILED if failed else _DONE).check(record, "the cell", Sizes())

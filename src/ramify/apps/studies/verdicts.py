@@ -75,10 +75,7 @@ def check_claims(results: StudyResults) -> list[Verdict]:
 
 
 def count_findings(verdicts: list[Verdict]) -> str:
-    """Count the outcomes of the findings of the literature.
-
-    Returns: one line; empty if there are no findings.
-    """
+    """Count the outcomes of the findings of the literature in one line."""
     counts = Counter(verdict.outcome for verdict in verdicts if not verdict.ours)
     shown = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
     return f"Findings: {', '.join(shown)}." if shown else ""

@@ -176,10 +176,7 @@ class CudaBooster:
         return float(weights @ losses.get()) / total if total > 0 else 0.0
 
     def copy_margins(self, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
-        """Copy margins.
-
-        `out`: receives their margins.
-        """
+        """Copy margins of rows into `out`."""
         by_place = self._margins[self._cupy.asarray(rows), : self._plan.n_outputs]
         out[:, self._order.get()] = by_place.get()
 

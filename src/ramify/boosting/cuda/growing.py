@@ -61,11 +61,7 @@ class TreeGrower:
         self._described = plan.features()
 
     def grow(self, features: NDArray[np.int32], rows: Any, sketch: Any) -> GrownTree:
-        """Grow a tree.
-
-        `features`: the features it may test, in increasing order.
-        `rows`: the rows it is learnt from, in increasing order.
-        """
+        """Grow a tree from some rows and features, both in increasing order."""
         self._layout = Layout(self._cupy, self._described, features)
         self._rows = TreeRows(self._cupy, self._kernels, self._bins, self._weight, sketch, rows)
         self._kept_bytes = self._layout.n_dense_bins * self._rows.width * 4

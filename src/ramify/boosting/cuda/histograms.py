@@ -211,8 +211,6 @@ def split_into_parts(
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
     """Divide ranges of rows into parts of limited size.
 
-    Examples
-    --------
     >>> begin, end, first_part = split_into_parts([(0, 5), (5, 7)], 3)
     >>> begin.tolist(), end.tolist(), first_part.tolist()
     ([0, 3, 5], [3, 5, 7], [0, 2, 3])

@@ -15,10 +15,7 @@ _BYTES_AT_ONCE = 2**31
 
 
 def add_margins(trees: _core.BoostedTrees, X: NDArray[Any], out: NDArray[np.float32]) -> None:
-    """Add the values of the leaves that rows reach to their margins, as the core does.
-
-    `out`: receives the sums.
-    """
+    """Add the values of the leaves that rows reach to their margins, as the core does."""
     if not len(trees) or not len(X):
         return
     cupy, kernels = load_cupy(), load_kernels()

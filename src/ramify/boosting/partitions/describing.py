@@ -42,11 +42,9 @@ def _flip(bits: NDArray[np.int64]) -> NDArray[np.int64]:
 class ValueCounts:
     """How often each value of a numeric column occurs, or each interval of values.
 
-    If the bits of floats are read as integers, these have the same order. An interval consists of
-    the integers that agree in all but the last `level` bits. `level` is the smallest number that
-    leaves at most `limit` intervals. It depends only on the set of all values: adding up
-    partitions gives the same counts in any order and for any division of the rows. With at most
-    `limit` distinct values, the counts are exact.
+    Read as integers, the bits of floats have the same order. An interval has the integers that
+    agree in all but the last `level` bits, the fewest that leave at most `limit` intervals: adding
+    up partitions gives the same counts in any order and for any division of the rows.
     """
 
     keys: NDArray[np.int64]  # the intervals with rows, in increasing order
@@ -60,10 +58,7 @@ class ValueCounts:
 
     @classmethod
     def of(cls, values: Any, limit: int, n_zeros: int = 0) -> ValueCounts:
-        """Count values.
-
-        `values`: values, NaN where missing.
-        """
+        """Count values, NaN where missing."""
         cells = np.asarray(values, dtype=np.float64)
         present = cells[~np.isnan(cells)] + 0.0  # -0.0 becomes 0.0
         keys, counts = np.unique(_flip(present.view(np.int64)), return_counts=True)
@@ -173,10 +168,7 @@ def _wide(names: Iterable[Any]) -> ValueError:
 
 
 def describe_partition(part: Part, estimator: Any, whole: Collection[Any] = ()) -> Description:
-    """Describe one partition.
-
-    `whole`: columns of a data frame whose values must all be known.
-    """
+    """Describe one partition."""
     estimator = copy(estimator)  # a worker has one for all of its partitions
     n_rows = count_rows(part.X)
     check_same_length(n_rows, count_rows(part.y))
@@ -282,11 +274,7 @@ class Reading:
 
 
 def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> Reading:
-    """Combine the descriptions of all partitions, in their order.
-
-    `estimator`: provides the parameters; receives the attributes that describe the columns of
-    X.
-    """
+    """Combine the descriptions of all partitions, in order, and set those of the estimator."""
     filled = _filled(descriptions)
     if not filled:
         raise ValueError("X has 0 rows. Pass at least one row.")
@@ -320,8 +308,6 @@ def merge_descriptions(estimator: Any, descriptions: Sequence[Description]) -> R
 def exponent_of(number: float) -> int:
     """Return the smallest integer e with 2 ** e >= number.
 
-    Examples
-    --------
     >>> exponent_of(1.0), exponent_of(1.5), exponent_of(0.25)
     (0, 1, -2)
     """
@@ -379,10 +365,7 @@ def _join_columns(
 
 
 def columns_to_complete(estimator: Any, descriptions: Sequence[Description]) -> list[Any]:
-    """Return the nominal columns that are numbers or times in a partition.
-
-    The partitions must then be described once more, with all values of these columns.
-    """
+    """Return nominal columns that are numbers or times in a partition; all values are needed."""
     filled = _filled(descriptions)
     if not filled or filled[0].columns is None:
         return []

@@ -91,10 +91,7 @@ class _Open:
 
 
 def grow_tree(growth: Growth, features: NDArray[np.int32], count: Counting) -> BinnedTree:
-    """Grow one tree.
-
-    `features`: the features that the tree may test, in increasing order.
-    """
+    """Grow one tree that tests some features, in increasing order."""
     tree = BinnedTree()
     root = _Open(tree.add_leaf(), 0, 2 * growth.min_samples_leaf)
     if not len(features) or not _may_be_divided(root, growth):

@@ -82,8 +82,6 @@ def export_svg(
 def purity_colour(purity: float) -> str:
     """Return the colour of a node: white if it is as mixed as the root, green if it is pure.
 
-    Examples
-    --------
     >>> purity_colour(0.0), purity_colour(1.0)
     ('#ffffff', '#b9e3d3')
     """

@@ -24,11 +24,8 @@ def describe_certainty(
 ) -> dict[str, Any] | None:
     """Return how many rows have an answer on each level, for many shares of errors.
 
-    Without a promise, thresholds are chosen on the rows. None if rows have several paths, or if
-    there are neither a promise nor labelled rows.
-
-    `scores`: those of some rows, or None; `truth`: their labels, or None; `shown`: the rows whose
-    answers are returned.
+    Without a promise, thresholds are chosen on labelled rows. None if there are neither, or if
+    rows have several paths.
     """
     hierarchy = model.hierarchy_
     promised = isinstance(model, SelectiveClassifier) and model.errors_ == "wrong"

@@ -224,10 +224,7 @@ def describe_rows(
     trained: Performance | None,
     whole: Any = None,
 ) -> dict[str, Any]:
-    """Return some rows, their labels, the curves of all labels, and how good the model is.
-
-    `whole`: the model whose performance is shown, if `model` is a member of it.
-    """
+    """Return some rows, their labels, the curves of all labels, and how good the model is."""
     X, y, max_rows = given.X, given.y, given.max_rows
     coded = read_tree_rows(model, summary, X)
     n_rows = coded.shape[0]

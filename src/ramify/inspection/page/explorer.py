@@ -124,12 +124,7 @@ def write_page(
     note: str = "",
     label: Label | None = None,
 ) -> Path:
-    """Write the page of a model.
-
-    `whole`: the model whose performance is shown, if `model` is a member of it; `trained`: how
-    well it predicted when it was trained; `note`: a sentence about the model; `label`: the
-    label to begin with.
-    """
+    """Write the page of a model."""
     data = describe_model(model, summary, max_trees) | {"note": note}
     if label is not None:
         data["start"] = summary.hierarchy.index(summary.hierarchy.find(label))

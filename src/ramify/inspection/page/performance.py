@@ -147,10 +147,7 @@ def measure_rows(
     hierarchy: Hierarchy,
     shares: Sequence[float] | NDArray[np.float64],
 ) -> Performance:
-    """Measure a model on rows.
-
-    `chosen`: the predicted label sets; `shares`: the frequencies of the labels, for the baseline.
-    """
+    """Measure a model on rows."""
     n_rows = truth.shape[0]
     plain = np.tile(np.asarray(shares, dtype=np.float64), (n_rows, 1))
     like = Answers.like(truth, hierarchy, np.ones(n_rows), is_path=False)

@@ -109,8 +109,7 @@ def json_of_rules(
 ) -> str:
     """Return a JSON list of rules, with exact bounds and probabilities.
 
-    Labels below `min_precision` are left out; if `only` is given, also all labels except the one
-    at this position. Rules that are left without labels are left out as well.
+    Labels below `min_precision` or other than `only` are left out, and rules without any other.
     """
     content = []
     for rule in found:

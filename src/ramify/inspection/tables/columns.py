@@ -119,8 +119,7 @@ def find_leaks(X: Any, Y: Any, names: Sequence[str], labels: Sequence[Any]) -> l
     """Return sentences on features that name the labels of the rows, or determine them.
 
     A column determines the labels if rows with the same value have the same labels, although
-    values repeat and label sets differ. It may be a feature that is known beforehand, but often it
-    is a code of the label.
+    values repeat and label sets differ. Often it is a code of the label.
     """
     rows = Y.shape[0]
     some = np.unique(np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.intp))
@@ -187,11 +186,7 @@ def _determines(cells: Any, codes: NDArray[np.intp]) -> str:
 
 
 def propose_labels(table: Table) -> list[Proposal]:
-    """Return columns that may be the labels, the likeliest first.
-
-    Paths and sets of names are rarely features; a chain of columns, each of which divides the
-    values of the one before it, has levels; other categories follow, those with usual names first.
-    """
+    """Return columns that may be the labels: paths and sets, then levels, then categories."""
     rows = table.X.iloc[:_ROWS]
     names = [
         name

@@ -63,11 +63,7 @@ def _ends(Y: Any, hierarchy: Hierarchy) -> Any:
 
 
 def _lines(hierarchy: Hierarchy, rows: Any, ends: Any) -> list[LabelLine]:
-    """Return the outline of the labels, the most frequent first among those of one parent.
-
-    Of a large hierarchy, the labels with the most rows, whose ancestors have as many. A label with
-    several parents stands below the first.
-    """
+    """Return the outline of the labels with the most rows, each below its first parent."""
     kept = np.argsort(-rows, kind="stable")[:_MOST_LINES]
     chosen = set(kept.tolist())
     below: dict[int, list[int]] = {}

@@ -127,10 +127,7 @@ def summarise_table(
     keep: Sequence[str] = (),
     hierarchy: str | None = None,
 ) -> TableSummary:
-    """Return what a table has; columns in `keep` are features in any case.
-
-    `hierarchy`: the file of a hierarchy with which the table was read.
-    """
+    """Return what a table has; columns in `keep` are features in any case."""
     if hasattr(table.X, "columns"):
         table = replace(table, X=without_vectors(table.X))
     X, Y = table.X, table.y

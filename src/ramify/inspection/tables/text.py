@@ -17,10 +17,7 @@ _PLAIN = str
 
 
 def write_summary(summary: TableFacts, wording: Callable[[str], str] = _PLAIN) -> str:
-    """Return a summary as text.
-
-    `wording`: applied to advice, which names arguments of Python.
-    """
+    """Return a summary as text."""
     parts = [f"{summary.name or 'data'}: {summarised(summary)}"]
     for title, lines in (
         ("Cannot be read for certain", summary.problems),

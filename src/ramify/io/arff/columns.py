@@ -34,12 +34,8 @@ _TOKEN = re.compile(r"(?P<quoted>'(?:[^']|'')*')|(?P<part>([A-Za-z])\3*)|(?P<oth
 def seconds_of_dates(
     path: str, name: str, cells: Sequence[str | None], form: str
 ) -> NDArray[np.float64]:
-    """Return dates as seconds since the start of 1970, in UTC unless they name a time zone.
+    """Return dates as seconds since the start of 1970, in UTC unless they name a zone, or NaN.
 
-    Returns: naN where a date is missing.
-
-    Examples
-    --------
     >>> seconds_of_dates("a.arff", "day", ["02.01.1970", None], "dd.MM.yyyy")
     array([86400.,    nan])
     """

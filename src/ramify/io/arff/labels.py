@@ -191,10 +191,7 @@ def target_positions(file: ArffFile, target: Any) -> list[int]:
 def read_targets(
     file: ArffFile, positions: Sequence[int], hierarchy: Hierarchy | None
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
-    """Return the label matrix of flat targets and its hierarchy.
-
-    Returns: the label matrix, including ancestors.
-    """
+    """Return the label matrix of flat targets, with ancestors, and its hierarchy."""
     _check_cells(file, positions)
     if _is_one_nominal(file, positions):
         return _read_nominal(file, positions[0], hierarchy)

@@ -110,8 +110,6 @@ def write_arff(
 def quote(text: str) -> str:
     r"""Return a name or value, in quotes if it would be misread otherwise.
 
-    Examples
-    --------
     >>> print(quote("plain"), quote("it's 5 %"))
     plain 'it\'s 5 %'
     """

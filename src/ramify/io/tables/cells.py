@@ -114,13 +114,7 @@ def read_cells(
     *,
     trained: bool = False,
 ) -> tuple[Any, CellReading]:
-    """Convert the columns of text of a table.
-
-    `kinds`: what columns are: "number", "date", "time", "category" or "text".
-    `exempt`: columns to leave as they are, such as labels.
-    `decimal`: the decimal mark of the file as far as it is known.
-    `trained`: whether the kinds are those of a model.
-    """
+    """Convert the columns of text of a table."""
     found = CellReading(decimal=decimal, trained=trained)
     changed: dict[str, Any] = {}
     waiting: list[_Column] = []  # numbers with two meanings

@@ -198,8 +198,6 @@ def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
     Some versions of pandas, such as 2.3, use up all memory if a carriage return alone ends a line
     of a file whose other lines end in a line feed.
 
-    Examples
-    --------
     >>> list(with_line_feeds([b"a\rb\r", b"\nc\r"]))
     [b'a\nb', b'\nc', b'\n']
     """
@@ -261,12 +259,8 @@ def _unique(path: FilePath, layout: Layout, *, rename: bool) -> tuple[list[str],
 
 
 def unique_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return column names without repetitions, and notes on those that were renamed.
+    """Return column names without repetitions or empty ones, and notes on those that were renamed.
 
-    `cells`: an empty one gives a name such as "Unnamed: 2", as in pandas.
-
-    Examples
-    --------
     >>> unique_names(["size", "size", "mass"])[0]
     ['size', 'size-1', 'mass']
     """
@@ -299,16 +293,10 @@ _MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,
 def sheet_as_csv(
     path: FilePath, name: str | None, wanted: Sequence[str], limits: ReadLimits
 ) -> tuple[bytes, list[str], bool]:
-    """Return the cells of a sheet as CSV text in UTF-8, with commas and decimal points.
+    """Return a sheet as CSV text in UTF-8, notes, and whether cells of a row are merged.
 
-    `name`: the sheet; if None, the first that has a table with one of the columns in `wanted`, or
-    else the first that has a table.
-
-    The sheet is read row by row: a file of a few bytes may have a cell in the last column of the
-    last row, and a table of all cells up to it would need more memory than there is.
-
-    Returns: the text, without empty rows and columns at the end; notes; and whether cells of a row
-    are merged.
+    Without a name, the first with a column in `wanted`, or else the first with a table. It is read
+    row by row: the last cell of a sheet may be used, and all cells up to it need too much memory.
     """
     openpyxl = import_extra("openpyxl", "excel")
     # openpyxl does not close a damaged file that it has opened.
@@ -355,10 +343,7 @@ def _tables(sheets: Sequence[Any], wanted: Sequence[str]) -> list[int]:
 
 
 def _merged_ranges(path: FilePath, sheet: Any) -> list[tuple[int, int, int, int]]:
-    """Return the first column, first row, last column and last row of merged cells.
-
-    The sheet is read row by row, which skips them, so they are searched in its text.
-    """
+    """Return the first and last columns and rows of merged cells, found in the sheet's text."""
     part = str(getattr(sheet, "_worksheet_path", ""))
     found = []
     with Path(path).open("rb") as file, zipfile.ZipFile(file) as archive:

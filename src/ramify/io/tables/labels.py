@@ -63,10 +63,7 @@ def read_label_columns(
     *,
     limits: ReadLimits,
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy, list[str], LabelForm]:
-    """Return the label matrix of some columns of a table, its hierarchy, notes and the form.
-
-    Returns: the label matrix, including ancestors; the form with the marks that were found.
-    """
+    """Return the label matrix of some columns of a table, its hierarchy, notes and the form."""
     check_choice("gaps", form.gaps, ("refuse", "skip", "end"))
     lists = [str(name) for name in columns.columns if _has_lists(columns[name])]
     if lists and len(columns.columns) > 1:
@@ -379,11 +376,7 @@ def _read_lists(
 
 
 def _are_indicators(rows: list[list[Any]], hierarchy: Hierarchy | None) -> bool:
-    """Return whether rows are those of a label matrix: of the same length, of 0 and 1.
-
-    They are label sets if the numbers, as text, are labels of the hierarchy. The labels of a model
-    that was trained on a matrix are numbers.
-    """
+    """Return whether rows are those of a label matrix of 0 and 1, not labels of these names."""
     cells = [cell for row in rows for cell in row]
     return (
         len(set(map(len, rows))) == 1

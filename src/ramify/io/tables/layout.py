@@ -57,11 +57,7 @@ def find_layout(
     is_sheet: bool = False,
     has_merged: bool = False,
 ) -> Layout:
-    """Return the layout of a text in UTF-8 whose lines end in line feeds.
-
-    `usual`: the delimiter for a file of this name, which the first line may declare.
-    `has_merged`: whether cells that are merged in a row of a sheet all have its text.
-    """
+    """Return the layout of a text in UTF-8 whose lines end in line feeds."""
     lines = _first_lines(content)
     n_comments = 0 if form.header is not None else _count_comments(lines)
     title = lines[0]
@@ -261,10 +257,7 @@ def _stripped(cells: list[str]) -> list[str]:
 
 
 def _first_of_table(rows: Sequence[list[str]], *, whole: bool = False) -> int:
-    """Return the position of the column names: 0 unless few cells stand above a wider table.
-
-    `whole`: whether the row of names must be as wide as the others.
-    """
+    """Return the position of the column names: 0 unless few cells stand above a wider table."""
     # A title that is merged has the same text in several cells, which count once.
     counts = [sum(map(bool, cells)) if len(set(cells) - {""}) > 1 else 1 for cells in rows]
     usual = sorted(counts)[len(counts) // 2]

@@ -130,8 +130,6 @@ _PATTERNS = {form: form.pattern() for form in _FORMS}
 def is_number(text: str) -> bool:
     """Return whether a text is a number in some form, without a unit.
 
-    Examples
-    --------
     >>> [is_number(text) for text in ("1.234,5", "-3", "1e-5", "12 kg", "1.2.2024", "")]
     [True, True, True, False, False, False]
     """
@@ -144,13 +142,8 @@ def is_number(text: str) -> bool:
 def forms_of(
     texts: Collection[str], decimal: str | None = None, thousands: str | None = None
 ) -> dict[NumberForm, list[float]]:
-    """Return the numbers that some texts are in every form with another meaning.
+    """Return the numbers that some texts are, if so, in every form with another meaning.
 
-    `decimal`, `thousands`: the marks that a user has given.
-    Returns: empty if the texts are not numbers; several forms if they are not clear.
-
-    Examples
-    --------
     >>> forms_of(["1.234,5", "7"])
     {NumberForm(decimal=',', thousands='.'): [1234.5, 7.0]}
     >>> [form.decimal for form in forms_of(["1,234", "2,500"])]
@@ -203,8 +196,6 @@ class Written:
 def written(text: str) -> Written | None:
     """Return the parts of a cell that has a number; None if it is something else.
 
-    Examples
-    --------
     >>> written("ca. 12,5 kg")
     Written(body='12,5', unit='kg', has_gap=True, about=True, bound=False)
     >>> written("from 5 to 7") is None
@@ -226,12 +217,8 @@ def written(text: str) -> Written | None:
 
 
 def on_compass(parts: Mapping[str, Written], unit: str = "") -> Mapping[str, Written]:
-    """Return latitudes or longitudes with signs; other numbers as they are.
+    """Return latitudes or longitudes with signs; other numbers, or of another unit, as they are.
 
-    `unit`: the unit of the numbers that a model was trained on.
-
-    Examples
-    --------
     >>> on_compass({text: written(text) for text in ("50.1N", "7.5S")})["7.5S"]
     Written(body='-7.5', unit='°', has_gap=False, about=False, bound=False)
     """

@@ -381,12 +381,10 @@ def _plain_frame(data: Any, as_text: Sequence[str], kept: Sequence[str]) -> Any:
 
 
 def _by_last_names(columns: Columns, names: Sequence[Any]) -> tuple[Columns, list[str]] | None:
-    """Return what columns are for, with the names that were meant, and notes that say so.
+    """Return what columns are for, with the names that were meant, and notes; None if unclear.
 
     A name that no column has may be the last words of one, as in the second of two header lines;
     one target such as "class,order" may list several.
-
-    Returns: None if all names are those of columns, or if it is not clear which are meant.
     """
     listed = [str(name) for name in names]
 

@@ -73,10 +73,7 @@ def _records(text: str, path: FilePath) -> Iterator[tuple[int, Any]]:
 
 
 def _records_within(text: str) -> list[Any] | None:
-    """Return the records of a file that is one object: its only list of objects, or its columns.
-
-    Columns are objects with the number of each row, as pandas writes them.
-    """
+    """Return the records of a file that is one object: its only list of objects, or columns."""
     try:
         whole = json.loads(text)  # fails after the first of several lines
     except (ValueError, RecursionError):

@@ -184,11 +184,7 @@ def _detail(
 
 
 def time_words(results: StudyResults) -> str:
-    """Compare the learning times with the published ones.
-
-    Returns: the sum over the models and data sets that have both; empty if there are none, and
-    for the quick form, which learns less.
-    """
+    """Compare the sums of learning times with the published ones, if the form is not quick."""
     if results.study["quick"]:
         return ""
     pairs = [

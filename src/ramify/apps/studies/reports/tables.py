@@ -59,10 +59,7 @@ def _known(value: float) -> float | str:
 
 
 def to_cells_csv(results: StudyResults) -> str:
-    """Write every cell with all its values.
-
-    Returns: a row for each cell, including failures.
-    """
+    """Write every cell with all its values, including failures."""
     measures = [one.name for one in results.measures]
     costs = ("fit_seconds", "fit_cpu_seconds", "predict_seconds", "complexity", "peak_memory_mb")
     header = [*_PLACE, "status", *measures, *(f"overfit:{name}" for name in measures), *costs]
