@@ -73,6 +73,7 @@ VOCABULARY = {
     "oob_score": "the measure of out-of-bag predictions",
     "balancing": "whether trees grow on balanced samples",
     "cv": "the folds of an internal cross-validation",
+    "time_limit": "the seconds that fit may take",
     "scoring": "the measure that is maximised on held-out rows",
     "validation_fraction": "the share of rows that are held out",
     "early_stopping": "whether held-out rows decide when to stop",

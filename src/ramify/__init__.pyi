@@ -33,6 +33,7 @@ from ramify.local import (
     SiblingLassoClassifier,
 )
 from ramify.meta import (
+    BlendClassifier,
     CalibratedHierarchicalClassifier,
     HierarchicalBaggingClassifier,
     HierarchicalVotingClassifier,
@@ -80,6 +81,7 @@ __all__ = [
     "BRDTClassifier",
     "BinaryRelevance",
     "BinaryRelevancePlus",
+    "BlendClassifier",
     "CalibratedHierarchicalClassifier",
     "FlatClassifier",
     "GlobalNaiveBayes",

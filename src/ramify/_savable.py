@@ -20,6 +20,7 @@ _MODULES = {
     ),
     "boosting.classifier": ("PCTGradientBoostingClassifier",),
     "data.features": ("FeatureSchema",),
+    "data.scaling": ("Components", "Scaling"),
     "data.texts": ("Terms",),
     "labels.encoding": ("HierarchyBinarizer",),
     "local.binary_relevance": (
@@ -56,6 +57,7 @@ _MODULES = {
     ),
     "local.sibling_lasso": ("SiblingLassoClassifier",),
     "meta.bagging": ("HierarchicalBaggingClassifier",),
+    "meta.blend": ("BlendClassifier",),
     "meta.calibration": (
         "CalibratedHierarchicalClassifier",
         "IsotonicCurve",
@@ -64,6 +66,7 @@ _MODULES = {
     "meta.carried": ("CarriedClassifier",),
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
+    "meta.members": ("MemberInputs",),
     "meta.metalabeler": ("MetaLabeler",),
     "meta.promises": ("PathPromise", "SetPromise"),
     "meta.selective": ("SelectiveClassifier",),

@@ -62,6 +62,7 @@ _WEIGHTED_CLASSES = {
 _TOLERANCE = "the optimum is approached to a tolerance, and weights are stored as float32"
 _EMPTY = "an answer is empty where nothing is certain enough"
 _HELD_OUT = "rows of weight 2 are held out together, rows that occur twice are not"
+_WEIGHT_OF_ROWS = "nearest neighbours take no weights, and trees draw rows"
 _PURE_LEAVES = {"check_classifiers_multilabel_output_format_predict_proba": _OPEN_INTERVAL}
 _SAMPLED = {
     "check_sample_weight_equivalence_on_dense_data": _BOOTSTRAP,
@@ -71,6 +72,10 @@ _SAMPLED = {
 # Checks of scikit-learn that an estimator fails, and the reasons.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "PCTClassifier": _PURE_LEAVES | _WEIGHTED_CLASSES,
+    "BlendClassifier": {
+        "check_sample_weight_equivalence_on_dense_data": _WEIGHT_OF_ROWS,
+        "check_sample_weight_equivalence_on_sparse_data": _WEIGHT_OF_ROWS,
+    },
     "HierarchicalVotingClassifier": _PURE_LEAVES,
     "LevelPowerset": _PURE_LEAVES,
     "MandatoryLeafClassifier": _PURE_LEAVES,

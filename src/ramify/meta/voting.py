@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Bunch
 from sklearn.utils.metaestimators import _BaseComposition
 
+from ramify._base.classifier import HierarchicalClassifier
 from ramify._parallel import count_threads, in_parallel
 from ramify._progress import track
 from ramify._schema import (
@@ -33,7 +34,8 @@ from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
 from ramify.metrics.scorers import HierarchicalScorer, get_scorer
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
+"""Distance from 1 that the sum of the weights in a file may have."""
 
 
 class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # type: ignore[misc]
@@ -198,7 +200,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
     def _check_parameters(self) -> None:
         self._check_estimators()
         self._read_weights()
-        self._scorer()
+        read_scorer(self.scoring)
 
     def _check_estimators(self) -> None:
         given = self.estimators
@@ -245,14 +247,6 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
                 f"{self.weights!r}."
             )
         return np.asarray(weights / weights.sum(), dtype=np.float64)
-
-    def _scorer(self) -> HierarchicalScorer:
-        if isinstance(self.scoring, HierarchicalScorer):
-            return self.scoring
-        try:
-            return get_scorer(self.scoring)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"scoring: {error}") from None
 
     def __sklearn_tags__(self) -> Any:
         pairs = self.estimators if isinstance(self.estimators, Sequence) else ()
@@ -371,24 +365,13 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         self, Y: Any, scores: list[NDArray[np.float64]], row_weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Choose the weights that maximise the measure on held-out rows."""
-        scorer = self._scorer()
-        options = {"hierarchy": self.hierarchy_, **scorer.options}
-
-        def rate(weights: NDArray[np.float64]) -> float:
-            mean = _weighted_mean(scores, weights)
-            predicted = mean if scorer.of_scores else self._decide(mean)
-            value = scorer.measure(Y, predicted, sample_weight=row_weights, **options)
-            return scorer.sign * float(value)
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            weights, self.best_score_ = search_weights(rate, len(scores))
+        weights, self.best_score_ = choose_weights(self, Y, scores, row_weights)
         return weights
 
     # ---- predicting ------------------------------------------------------------------------
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        return _weighted_mean(self._member_scores(X), self.weights_)
+        return weighted_mean(self._member_scores(X), self.weights_)
 
     def _member_scores(self, X: Any) -> list[NDArray[np.float64]]:
         tasks = (delayed(label_scores)(member, X, self.format_) for member in self.estimators_)
@@ -400,7 +383,7 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
         super()._set_saved_state(state)
         if "format_" not in state:
             return
-        if abs(self.weights_.sum() - 1) > _ROUNDING:
+        if abs(self.weights_.sum() - 1) > ROUNDING:
             raise SchemaError(f"weights_ must sum to 1, got {self.weights_.sum()}")
         if len(self.estimators_) != len(self._members()):
             raise SchemaError(
@@ -417,7 +400,7 @@ def _is_dropped(member: Any) -> bool:
     return isinstance(member, str) and member == "drop"
 
 
-def _weighted_mean(
+def weighted_mean(
     scores: Sequence[NDArray[np.float64]], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the mean of coherent scores.
@@ -427,16 +410,56 @@ def _weighted_mean(
     total = np.zeros_like(scores[0])
     for part, weight in zip(scores, weights, strict=True):
         total += weight * part
-    return np.minimum(total, 1.0)
+    return np.minimum(total, 1.0, out=total)
 
 
 # ---- the weights of a mean ------------------------------------------------------------------
 
 
+Weights = NDArray[np.float64]
+
+
+def read_scorer(scoring: Any) -> HierarchicalScorer:
+    """Return the scorer that a parameter stands for."""
+    if isinstance(scoring, HierarchicalScorer):
+        return scoring
+    try:
+        return get_scorer(scoring)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"scoring: {error}") from None
+
+
+def rate_scores(
+    model: HierarchicalClassifier,
+    Y: Any,
+    scores: NDArray[np.float64],
+    row_weights: NDArray[np.float64],
+) -> float:
+    """Return a model's `scoring` of scores on some rows; NaN if the measure is undefined."""
+    scorer = read_scorer(model.scoring)
+    options = {"hierarchy": model.hierarchy_, **scorer.options}
+    predicted = scores if scorer.of_scores else model._decide(scores)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        value = scorer.measure(Y, predicted, sample_weight=row_weights, **options)
+    return scorer.sign * float(value)
+
+
+def choose_weights(
+    model: HierarchicalClassifier,
+    Y: Any,
+    scores: Sequence[NDArray[np.float64]],
+    row_weights: NDArray[np.float64],
+) -> tuple[Weights, float]:
+    """Return the weights of members that maximise a model's measure on held-out rows, and it."""
+    return search_weights(
+        lambda weights: rate_scores(model, Y, weighted_mean(scores, weights), row_weights),
+        len(scores),
+    )
+
+
 _UNITS = 5
 """Units of weight per member; a step of the search moves one unit."""
-
-Weights = NDArray[np.float64]
 
 
 def search_weights(score: Callable[[Weights], float], n_members: int) -> tuple[Weights, float]:

@@ -1,0 +1,196 @@
+"""The members of a blend: which classifiers, what they get of a row, and in how much time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from ramify._savable import savable
+from ramify._schema import Maybe, Part, Schema, SchemaError
+from ramify.boosting.classifier import PCTGradientBoostingClassifier
+from ramify.data.features import FeatureSchema
+from ramify.data.rows import by_rows
+from ramify.data.scaling import Components, Scaling
+from ramify.local.linear_classifier import LinearClassifier
+from ramify.local.ml_knn import MLkNN, spread_nominal
+from ramify.trees.forests import PCTExtraTreesClassifier
+
+BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR = "boosting", "extra trees", "neighbours", "linear"
+
+_N_COMPONENTS = 20
+_MOST_NEIGHBOURS = 20_000  # rows; the time of the search grows with their square
+_LEAST_ROUNDS, _LEAST_TREES = 25, 10  # of members that are made smaller to save time
+
+
+@savable
+@dataclass(frozen=True)
+class MemberInputs:
+    """What members get of a row: trees, its numbers and components; others, scaled numbers."""
+
+    scaling: Scaling | None  # None if X is sparse: then all members get it as it is
+    components: Components | None
+
+    _saved_schema: ClassVar[Schema] = {
+        "scaling": Maybe(Part(Scaling)),
+        "components": Maybe(Part(Components)),
+    }
+
+    @classmethod
+    def learn(cls, X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> MemberInputs:
+        """Learn from weighted rows."""
+        if sparse.issparse(X):
+            return cls(None, None)
+        columns = spread_nominal(X, schema)
+        scaling = Scaling.learn(columns, weights)
+        n_numeric = _count_numeric(schema)
+        if n_numeric < 2:
+            return cls(scaling, None)
+        scaled = scaling.apply(columns)
+        return cls(scaling, Components.learn(scaled[:, :n_numeric], weights, _N_COMPONENTS))
+
+    def read(self, X: Any, schema: FeatureSchema) -> dict[str, Any]:
+        """Return X as each member gets it, by the member's name."""
+        if self.scaling is None:
+            return dict.fromkeys((BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR), by_rows(X))
+        scaled = self.scaling.apply(spread_nominal(X, schema))
+        for_trees = X
+        if self.components is not None:
+            found = self.components.apply(scaled[:, : _count_numeric(schema)])
+            for_trees = np.hstack([X, found.astype(X.dtype, copy=False)])
+        return {
+            BOOSTING: for_trees,
+            EXTRA_TREES: for_trees,
+            NEIGHBOURS: scaled,
+            LINEAR: scaled,
+        }
+
+    def widths(self, schema: FeatureSchema) -> dict[str, int]:
+        """Return the number of columns that each member gets."""
+        n_trees = n_others = schema.n_variables
+        if self.components is not None:
+            n_trees += self.components.axes.shape[1]
+        if self.scaling is not None:
+            n_others = len(self.scaling.mean)
+        return {BOOSTING: n_trees, EXTRA_TREES: n_trees, NEIGHBOURS: n_others, LINEAR: n_others}
+
+    def spread(self, values: NDArray[np.float64], schema: FeatureSchema) -> NDArray[np.float64]:
+        """Return importances for trees as importances of the variables of X."""
+        own = np.array(values[: schema.n_variables])
+        if self.components is not None:
+            numeric = np.flatnonzero(schema.n_categories == 0)
+            own[numeric] += self.components.spread(values[schema.n_variables :])
+        return own
+
+    def check(self, schema: FeatureSchema) -> None:
+        """Raise an error if the inputs, from a file, do not fit the features."""
+        n_numeric = _count_numeric(schema)
+        n_columns = n_numeric + int(schema.n_categories.sum())
+        if self.scaling is not None and len(self.scaling.mean) != n_columns:
+            raise SchemaError("inputs_ and schema_ do not fit together")
+        if self.components is not None and (
+            self.scaling is None or self.components.axes.shape[0] != n_numeric
+        ):
+            raise SchemaError("inputs_ and schema_ do not fit together")
+
+
+def _count_numeric(schema: FeatureSchema) -> int:
+    return int((schema.n_categories == 0).sum())
+
+
+# ---- the members ----------------------------------------------------------------------------
+
+
+@dataclass
+class Members:
+    """Classifiers, not fitted, by name, and why others are left out."""
+
+    estimators: dict[str, Any]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, name: str, reason: str) -> None:
+        """Remove a member."""
+        self.estimators.pop(name)
+        self.left_out[name] = reason
+
+
+def make_members(
+    X: Any,
+    schema: FeatureSchema,
+    inputs: MemberInputs,
+    *,
+    is_path: bool,
+    weighted: bool,
+    n_jobs: int | None,
+    random_state: Any,
+) -> Members:
+    """Return the members that suit X and the labels; boosting is still to be told when to stop."""
+    n_trees = inputs.widths(schema)[BOOSTING]
+    nominal = np.zeros(n_trees, dtype=bool)
+    nominal[: schema.n_variables] = schema.n_categories > 0
+    trees = {
+        "categorical_features": nominal if nominal.any() else None,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+    }
+    members = Members(
+        {
+            BOOSTING: PCTGradientBoostingClassifier(max_iter=2_000, **trees),
+            EXTRA_TREES: PCTExtraTreesClassifier(min_samples_leaf=3, w0=1.0, **trees),
+            NEIGHBOURS: MLkNN(metric="cosine", n_jobs=n_jobs),
+            LINEAR: LinearClassifier(n_jobs=n_jobs),
+        }
+    )
+    if weighted:
+        members.leave_out(NEIGHBOURS, "it does not take sample weights")
+    elif X.shape[0] > _MOST_NEIGHBOURS:
+        members.leave_out(NEIGHBOURS, f"there are more than {_MOST_NEIGHBOURS:,} rows")
+    if not (is_path or sparse.issparse(X)):
+        members.leave_out(LINEAR, "rows have label sets and X is dense")
+    return members
+
+
+# ---- a limit of time ------------------------------------------------------------------------
+
+
+def fit_within(
+    members: Members, seconds: float, n_fits: int, n_rows: int, time_fit: Callable[..., float]
+) -> None:
+    """Leave out members, or make them smaller, until fitting all takes about some seconds.
+
+    `time_fit(name, estimator, n_rows)` fits a member to some of the rows and returns the seconds.
+    """
+    costs: dict[str, float] = {}
+    for name, (settings, factor) in _TRIALS.items():
+        if name in members.estimators:
+            part = n_rows if settings else max(2, n_rows // 4)
+            trial = clone(members.estimators[name]).set_params(**settings)
+            costs[name] = n_fits * factor * time_fit(name, trial, part)
+    if sum(costs.values()) <= seconds:
+        return
+    for name in (NEIGHBOURS, LINEAR):
+        if costs.get(name, 0.0) > seconds / 4:
+            members.leave_out(name, f"it would take about {costs.pop(name):.0f} s")
+    left = seconds - sum(costs.get(name, 0.0) for name in (NEIGHBOURS, LINEAR))
+    share = min(1.0, left / max(costs[BOOSTING] + costs[EXTRA_TREES], 1e-9))
+    _shrink(members.estimators[BOOSTING], "max_iter", share, _LEAST_ROUNDS)
+    _shrink(members.estimators[EXTRA_TREES], "n_estimators", share, _LEAST_TREES)
+
+
+_TRIALS: Mapping[str, tuple[dict[str, int], float]] = {
+    BOOSTING: ({"max_iter": 25}, 2_000 / 25),
+    EXTRA_TREES: ({"n_estimators": 5}, 100 / 5),
+    NEIGHBOURS: ({}, 16.0),  # on a quarter of the rows; the time grows with their square
+    LINEAR: ({}, 4.0),
+}
+"""A small fit of each member, and how many times as long a fit takes."""
+
+
+def _shrink(estimator: Any, parameter: str, share: float, least: int) -> None:
+    full = getattr(estimator, parameter)
+    estimator.set_params(**{parameter: max(least, int(share * full))})
