@@ -179,6 +179,29 @@ struct Unknown {
     }
 };
 
+/// The features as targets, checked; see FeatureTargets. The numpy arrays are kept alive.
+struct Features {
+    LabelRows cells;
+    Vector<double> value;
+    LabelRows missing;
+    FeatureTargets targets;
+
+    Features(LabelRows given, Vector<double> value_of_cell, LabelRows gaps, std::size_t n_rows)
+        : cells(std::move(given)), value(std::move(value_of_cell)), missing(std::move(gaps)) {
+        targets = {cells.sorted(), view(value), missing.sorted(), cells.n_labels(),
+                   cells.n_labels()};
+        require(cells.n_rows() == n_rows && missing.n_rows() == n_rows &&
+                    missing.n_labels() == cells.n_labels() &&
+                    value.size() == targets.cells.indices.size(),
+                "features and labels must have the same number of rows");
+        require(std::ranges::all_of(view(value), [](double x) { return std::isfinite(x); }),
+                "feature_value must be finite");
+        for (const auto column : targets.missing.indices) {
+            targets.n_complete = std::min(targets.n_complete, static_cast<std::size_t>(column));
+        }
+    }
+};
+
 /// Labels of all rows, checked, and numbered if many trees will learn from them.
 struct Labels {
     std::vector<std::int64_t> indptr;
@@ -188,6 +211,7 @@ struct Labels {
     std::optional<Matrix<double>> squared;
     std::optional<NodeLabels> numbered;
     std::unique_ptr<Unknown> unknown;
+    std::unique_ptr<Features> features;
 
     Targets targets() const {
         return {{indptr, indices},
@@ -195,7 +219,8 @@ struct Labels {
                 {},
                 numbered ? &*numbered : nullptr,
                 nullptr,
-                unknown ? &unknown->labels : nullptr};
+                unknown ? &unknown->labels : nullptr,
+                features ? &features->targets : nullptr};
     }
 };
 
@@ -209,7 +234,9 @@ void make_labels(Labels* place, const LabelRows& given, const Vector<double>& we
                  std::optional<Vector<std::uint32_t>> set_of_row,
                  std::optional<Matrix<double>> squared, bool many,
                  std::optional<Vector<std::uint32_t>> pattern_of_row,
-                 std::optional<LabelRows> patterns, std::optional<LabelRows> parents) {
+                 std::optional<LabelRows> patterns, std::optional<LabelRows> parents,
+                 std::optional<LabelRows> features, std::optional<Vector<double>> feature_value,
+                 std::optional<LabelRows> missing_features) {
     require(given.n_labels() == weight.size(), "weight must have one number per label");
     const auto rows = given.sorted();
     Labels labels{{rows.indptr.begin(), rows.indptr.end()},
@@ -218,12 +245,20 @@ void make_labels(Labels* place, const LabelRows& given, const Vector<double>& we
                   std::move(set_of_row),
                   std::move(squared),
                   {},
+                  nullptr,
                   nullptr};
     if (pattern_of_row) {
         require(patterns && parents, "patterns and parents must be given with pattern_of_row");
         labels.unknown = std::make_unique<Unknown>(std::move(*pattern_of_row),
                                                    std::move(*patterns), std::move(*parents),
                                                    labels.indptr.size() - 1, given.n_labels());
+    }
+    if (features) {
+        require(labels.unknown && feature_value && missing_features,
+                "patterns, feature_value and missing_features must be given with features");
+        labels.features =
+            std::make_unique<Features>(std::move(*features), std::move(*feature_value),
+                                       std::move(*missing_features), labels.indptr.size() - 1);
     }
     if (many && !labels.unknown) {
         const Unlocked unlocked;
@@ -375,9 +410,13 @@ void init_growing(nb::module_& m) {
              nb::arg("set_of_row") = nb::none(), nb::arg("squared") = nb::none(),
              nb::arg("many") = false, nb::arg("pattern_of_row") = nb::none(),
              nb::arg("patterns") = nb::none(), nb::arg("parents") = nb::none(),
+             nb::arg("features") = nb::none(), nb::arg("feature_value") = nb::none(),
+             nb::arg("missing_features") = nb::none(),
              "The labels of the rows, label weights, the label set of each row and the squared "
              "distances between the sets; many: for more than one tree. Of labels that are not "
-             "known: the pattern of each row, the labels of each pattern and their parents.");
+             "known: the pattern of each row, the labels of each pattern and their parents. Of "
+             "features that are targets, too: the columns of each row, their values, and the "
+             "columns whose value is missing.");
     m.def("grow", &grow_tree, nb::arg("dataset"), nb::arg("targets"), nb::arg("rows"),
           nb::arg("weights"), nb::arg("options"), nb::arg("stop").none() = nb::none(),
           "Grow a tree that predicts labels.");

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/sparse_rows.hpp"
+#include "data/feature_targets.hpp"
 #include "data/label_sets.hpp"
 #include "data/target_table.hpp"
 #include "data/unknown.hpp"
@@ -19,6 +20,8 @@ struct Targets {
     const NodeLabels* numbered = nullptr;  // of all rows, see number_labels(); null: not computed
     const TargetTable* table = nullptr;    // variables in place of labels
     const UnknownLabels* unknown = nullptr;  // labels that rows may have; null: none
+    // Features that count in the impurity, beside labels that may be unknown; null: none.
+    const FeatureTargets* features = nullptr;
 
     std::size_t n_labels() const { return label_weight.size(); }
 };

@@ -244,6 +244,9 @@ std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targ
 std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
                                         Criterion criterion, const SplitRules& rules) {
     if (targets.table != nullptr) return make_table_splitter(dataset, targets, criterion, rules);
+    if (targets.features != nullptr) {
+        return std::make_unique<ScanSplitter<MixedVarianceScan>>(dataset, targets, rules);
+    }
     if (targets.unknown != nullptr) {
         return std::make_unique<ScanSplitter<KnownVarianceScan>>(dataset, targets, rules);
     }

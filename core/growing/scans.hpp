@@ -5,6 +5,7 @@
 
 #include "criteria/distance.hpp"
 #include "criteria/entropy.hpp"
+#include "criteria/feature_variance.hpp"
 #include "criteria/known_variance.hpp"
 #include "criteria/target_scan.hpp"
 #include "criteria/variance.hpp"
@@ -17,6 +18,7 @@
     INSTANTIATE(EntropyScan<true>)                   \
     INSTANTIATE(DistanceScan)                        \
     INSTANTIATE(KnownVarianceScan)                   \
+    INSTANTIATE(MixedVarianceScan)                   \
     INSTANTIATE(TargetScan<NumericStatistic>)        \
     INSTANTIATE(TargetScan<NominalStatistic<false>>) \
     INSTANTIATE(TargetScan<NominalStatistic<true>>)

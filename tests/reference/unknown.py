@@ -77,7 +77,7 @@ class Rows:
         """Return what a node predicts; `above` is what the node above it does."""
         n_labels, edges = self.y.shape[1], self.edges
         sums, known = node.sums[:n_labels], node.sums[n_labels : 2 * n_labels]
-        with_parent, not_known = node.sums[2 * n_labels :].reshape(2, -1)
+        with_parent, not_known = node.sums[2 * n_labels :][: 2 * len(edges)].reshape(2, -1)
         little = LITTLE * node.weight
         found = np.zeros(n_labels)
         for c in range(n_labels):

@@ -41,6 +41,7 @@ class LabelTargets(_Prepared):
     many: bool = False
     unknown: UnknownLabels | None = None  # labels that are not known, which are 0 in Y
     hierarchy: Hierarchy | None = None  # of the labels; required if some are unknown
+    features: Any = None  # `FeatureTargets` that count in the impurity; then `unknown` is set
 
     @property
     def n_columns(self) -> int:
@@ -78,6 +79,7 @@ class LabelTargets(_Prepared):
             None if sets is None or not sets.distances.size else sets.distances,
             self.many,
             *self._unknown,
+            *self._features,
         )
 
     @property
@@ -86,6 +88,13 @@ class LabelTargets(_Prepared):
             return ()
         parents = cast("Hierarchy", self.hierarchy)._parents
         return self.unknown.of_row, as_label_rows(self.unknown.patterns), parents
+
+    @property
+    def _features(self) -> tuple[Any, ...]:
+        if self.features is None:
+            return ()
+        cells, missing = self.features.cells, self.features.missing
+        return as_label_rows(cells), cells.data, as_label_rows(missing)
 
     @property
     def _weights(self) -> NDArray[np.float64]:
@@ -112,7 +121,7 @@ def label_targets(
         medoids=getattr(tree, "prototype", "mean") == "medoid",
         many=many,
         unknown=unknown,
-        hierarchy=None if unknown is None else hierarchy,
+        hierarchy=hierarchy,
     )
 
 

@@ -1,0 +1,161 @@
+"""Let features count in the impurity, so that rows without labels help, and choose how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ramify.data.rows import by_columns
+from ramify.labels.unknown import UnknownLabels
+from ramify.trees.tree_data import LabelTargets, TreeData
+
+_CONSTANT = 1e-12
+"""A feature whose squares about the mean sum to less than this, as part of its squares, varies by
+rounding only."""
+
+
+_NO_PART = 1e-30
+"""A part of the impurity that is rounded off."""
+
+
+@dataclass(frozen=True)
+class FeatureTargets:
+    """Features as columns of numbers whose squares about the mean sum to 1 over all rows.
+
+    Each feature that varies has the same part in the sum; a nominal one has a column for each
+    category. Columns with missing values come last.
+    """
+
+    cells: sparse.csr_array[np.float64]
+    missing: sparse.csr_array[np.int32]  # where the value is missing
+
+    def scaled(self, total: float) -> FeatureTargets:
+        """Return the columns whose squares sum to another total."""
+        return replace(self, cells=self.cells * np.sqrt(total))
+
+
+def features_as_targets(
+    X: Any, n_categories: NDArray[np.int32], weights: NDArray[np.float64]
+) -> FeatureTargets:
+    """Return the features, numbers and codes, as targets of rows with these weights."""
+    n_rows = X.shape[0]
+    complete: list[_Cells] = []
+    gappy: list[_Cells] = []
+    gaps: list[NDArray[np.intp]] = []
+    n_used = 0
+    for x, n_values in zip(_columns(X), n_categories.tolist(), strict=True):
+        gap = np.isnan(x)
+        parts = list(_as_targets(x, n_values, np.where(gap, 0.0, weights)))
+        n_used += len(parts) > 0
+        if gap.any():
+            gappy += parts
+            gaps += [np.flatnonzero(gap)] * len(parts)
+        else:
+            complete += parts
+    cells = _from_columns([*complete, *gappy], n_rows)
+    cells.data /= np.sqrt(max(1, n_used))
+    places = [np.empty(0, dtype=np.intp)] * len(complete) + gaps
+    missing = _from_columns([(rows, np.ones(len(rows))) for rows in places], n_rows)
+    return FeatureTargets(cells, missing.astype(np.int32))
+
+
+_Cells = tuple[NDArray[np.intp], NDArray[np.float64]]
+
+
+def _columns(X: Any) -> Iterator[NDArray[np.float64]]:
+    if not sparse.issparse(X):
+        yield from np.asarray(X, dtype=np.float64).T
+        return
+    X = by_columns(X)
+    for j in range(X.shape[1]):
+        yield np.asarray(X[:, [j]].toarray()[:, 0], dtype=np.float64)
+
+
+def _as_targets(
+    x: NDArray[np.float64], n_values: int, weights: NDArray[np.float64]
+) -> Iterator[_Cells]:
+    """Yield the rows and numbers of the columns of a feature; weights are 0 where it is missing.
+
+    A feature of which most values are 0 keeps its zeros; others are relative to their mean, which
+    changes no variance and keeps sums small.
+    """
+    total, used = float(weights.sum()), weights > 0
+    if not used.any():
+        return
+    if n_values == 0:
+        x = np.where(used, x, 0.0)
+        largest = np.abs(x).max()
+        x = x / largest if largest > 0 else x
+        mean = float(weights @ x) / total
+        spread = float(weights @ (x - mean) ** 2)
+        if spread <= _CONSTANT * float(weights @ x**2):
+            return
+        if 2 * np.count_nonzero(x) >= len(x):
+            x = np.where(used, x - mean, 0.0)
+        rows = np.flatnonzero(x)
+        yield rows, x[rows] / np.sqrt(spread)
+        return
+    codes = np.where(used, x, 0).astype(np.intp)
+    sums = np.bincount(codes, weights, n_values)
+    spread = total - float(sums @ sums) / total
+    if spread <= _CONSTANT * total:
+        return
+    values, factor = np.flatnonzero(sums), 1.0
+    if len(values) == 2:  # both columns have the same variance
+        values, factor = values[[np.argmin(sums[values])]], 2.0
+    for value in values:
+        rows = np.flatnonzero(used & (codes == value))
+        yield rows, np.full(len(rows), np.sqrt(factor / spread))
+
+
+def _from_columns(columns: list[_Cells], n_rows: int) -> sparse.csr_array[Any]:
+    indptr = np.cumsum([0, *(len(rows) for rows, _ in columns)])
+    rows = np.concatenate([np.empty(0, dtype=np.intp), *(rows for rows, _ in columns)])
+    values = np.concatenate([np.empty(0), *(values for _, values in columns)])
+    return sparse.csc_array((values, rows, indptr), shape=(n_rows, len(columns))).tocsr()
+
+
+def mix_features(data: TreeData, supervision: float) -> TreeData:
+    """Return the data of trees that reduce the impurity of labels and features.
+
+    It is 1 per weight over all rows, `supervision` of which are the labels' part.
+    """
+    if supervision == 1:
+        return data
+    targets = cast("LabelTargets", data.targets)
+    n_rows, n_labels = targets.Y.shape
+    unknown = targets.unknown
+    if unknown is None:
+        nothing: Any = sparse.csr_array((1, n_labels), dtype=np.int32)
+        unknown = UnknownLabels(np.zeros(n_rows, dtype=np.uint32), nothing)
+    total = float(data.weights.sum())
+    label_weights = targets._weights
+    known = total - unknown.weights(data.weights)
+    sums = np.asarray(targets.Y.T @ data.weights, dtype=np.float64)
+    some = known > _CONSTANT * total
+    spread = float(label_weights[some] @ (sums[some] - sums[some] ** 2 / known[some]))
+    # With supervision=0, too, nodes in which labels do not differ are leaves.
+    factor = max(supervision, _NO_PART) * total / spread if spread > _CONSTANT * total else 1.0
+    return data.with_targets(
+        replace(
+            targets,
+            weights=label_weights * factor,
+            features=_features_of(data).scaled((1 - supervision) * total),
+            unknown=unknown,
+        ),
+        data.rows,
+    )
+
+
+def _features_of(data: TreeData) -> FeatureTargets:
+    """Return the features of these data as targets, which is done once."""
+    if "features" not in data._prepared:
+        data._prepared["features"] = features_as_targets(
+            data.X, data.schema.n_categories, data.weights
+        )
+    return cast("FeatureTargets", data._prepared["features"])
