@@ -13,7 +13,13 @@ larger extra trees and ML-kNN with the cosine distance between standardised colu
 different kind of model. The number of boosting rounds and the weights of the vote are chosen by
 training on the train rows and scoring on the valid rows, or on a fifth of the training rows where
 no valid rows are published. In the same way, one model is chosen for each data set: the one with
-the largest mean score on these rows over all seeds. No choice uses test rows.
+the largest mean score on these rows over all seeds. No choice uses test rows. "Boosting by default"
+and "blend", which is `ramify.BlendClassifier`, have no settings and get the training rows alone:
+they hold out rows themselves.
+
+``--draw K`` divides the rows of each data set anew, with K as the seed: as many train, valid and
+test rows as in the published division, which some settings were chosen on. There are no published
+figures for these rows.
 
 Each result is a file in the output folder, named after the set, the model, the seed and a digest
 of settings and versions, and is not computed again: a run that was stopped continues where it left
@@ -98,6 +104,8 @@ MODELS = {
         ),
         weigh=True,
     ),
+    "default": Model("boosting by default", "PCTGradientBoostingClassifier", candidate=False),
+    "blend": Model("blend", "BlendClassifier", candidate=False),
 }
 
 
@@ -108,6 +116,7 @@ class Cell:
     set: str
     model: str
     seed: int
+    draw: int | None = None  # None for the published division of the rows
 
 
 class Results:
@@ -122,7 +131,9 @@ class Results:
         settings = settings_of(cell, self.models)
         packages = [version(name) for name in PACKAGES]
         digest = short_digest([settings, RESULTS_VERSION, packages])
-        return self.folder / "cells" / f"{cell.set}-{cell.model}-{cell.seed}-{digest}.json"
+        drawn = "" if cell.draw is None else f"-draw{cell.draw}"
+        name = f"{cell.set}{drawn}-{cell.model}-{cell.seed}-{digest}.json"
+        return self.folder / "cells" / name
 
     def read(self, cell: Cell) -> dict[str, Any] | None:
         """Return a result, None if there is none."""
@@ -211,7 +222,8 @@ def run(cells: Sequence[Cell], results: Results, options: argparse.Namespace) ->
     for cell in cells:
         if known != cell.set:
             known = cell.set
-            fits = Fits(load_split(cell.set), results.models, options.seeds, options.jobs)
+            split = load_split(cell.set, cell.draw)
+            fits = Fits(split, results.models, options.seeds, options.jobs)
         results.write(cell, run_cell(cell, fits))
         yield cell
 
@@ -229,6 +241,9 @@ def parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--models", nargs="+", choices=MODELS, help="some of the models")
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds (default 5)")
     parser.add_argument("--jobs", type=int, default=2, help="threads (default 2)")
+    parser.add_argument(
+        "--draw", type=int, metavar="K", help="divide the rows anew, with K as the seed"
+    )
     parser.add_argument(
         "--output", type=Path, default=Path("results/accuracy"), help="folder of the results"
     )
@@ -254,7 +269,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"not in this version of ramify, left out: {', '.join(missing)}", file=sys.stderr)
     seeds = range(1 if options.quick else options.seeds)
     sets = options.datasets or (QUICK if options.quick else SETS)
-    cells = [Cell(name, model, seed) for name in sets for seed in seeds for model in names]
+    cells = [
+        Cell(name, model, seed, options.draw) for name in sets for seed in seeds for model in names
+    ]
     results = Results(options.output, models)
     if not options.report:
         waiting = [cell for cell in cells if results.read(cell) is None]
@@ -264,7 +281,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):
             pass
     found = [record for cell in cells if (record := results.read(cell)) is not None]
-    return accuracy_report.write(found, sets, {n: models[n] for n in names}, options.output)
+    shown = {name: models[name] for name in names}
+    return accuracy_report.write(found, sets, shown, options.output, draw=options.draw)
 
 
 if __name__ == "__main__":

@@ -66,13 +66,18 @@ class Split:
         return float(average_precision_score(truth, probabilities[:, self.scored].ravel()))
 
 
-def load_split(name: str) -> Split:
-    """Return a data set's published split.
+def load_split(name: str, draw: int | None = None) -> Split:
+    """Return a data set's published split, or one of the same sizes drawn with a seed.
 
     Where no validation rows are published, a fifth of the training rows is drawn for them, the
     same for all seeds.
     """
     data = fetch(name)
+    if draw is not None:
+        sizes = [len(rows) for rows in data.splits.values()]
+        order = np.random.default_rng(draw).permutation(sum(sizes))
+        drawn = np.split(order, np.cumsum(sizes)[:-1])
+        data.splits = dict(zip(data.splits, map(np.sort, drawn), strict=True))
 
     def take(*parts: str) -> Rows:
         X, y = data.rows(*parts)

@@ -15,6 +15,7 @@ from ramify.io.files import replacing
 
 PUBLISHED = Path(__file__).parent / "published" / "accuracy.csv"
 PEER = "C-HMCNN"
+PEERS = (PEER, "HMCN-F")
 NEEDED_SETS = 17 / 20
 NEEDED_SHORTFALL = 0.006
 BASELINE = "label-shares"
@@ -97,6 +98,19 @@ def difference(found: Summary, published: float) -> float:
     return round(round(found.mean, 3) - published, 3)
 
 
+def drawn_rows(table: Table, models: Mapping[str, Model]) -> list[list[str]]:
+    """Return AU(PRC) and CPU seconds of models on rows without published figures."""
+    titles = [cell for model in models.values() for cell in (model.title, "CPU s")]
+    rows = [["set", "labels", *titles]]
+    for name, results in table.items():
+        cells = [f"{next(iter(results.values())).n_labels}"]
+        for model in models:
+            found = results.get(model)
+            cells += [str(found), f"{found.fit_s + found.choice_s:.1f}"] if found else ["", ""]
+        rows.append([name, *cells])
+    return rows
+
+
 def differences(table: Table, published: Published, model: str) -> dict[str, float]:
     """Return the differences to C-HMCNN by data set; `model` is "chosen" or a model's name."""
     found = {}
@@ -110,12 +124,12 @@ def differences(table: Table, published: Published, model: str) -> dict[str, flo
 def rows_of(table: Table, models: Mapping[str, Model], published: Published) -> list[list[str]]:
     """Return the main table, its headings first."""
     titles = [model.title for model in models.values()]
-    head = ["set", "labels", PEER, "HMCN-F", *titles, "chosen", "AU(PRC)", "difference"]
+    head = ["set", "labels", *PEERS, *titles, "chosen", "AU(PRC)", "difference"]
     rows = [[*head, "rounds", "CPU s"]]
     for name, results in table.items():
         chosen = choose(results)
         used = results.get(chosen or "")
-        peers = [published.get((name, method)) for method in (PEER, "HMCN-F")]
+        peers = [published.get((name, method)) for method in PEERS]
         rounds = [n for found in results.values() for n in found.rounds]
         rows.append(
             [
@@ -191,8 +205,8 @@ def long_rows(table: Table) -> list[list[str]]:
     return rows
 
 
-def draw(table: Table, models: Mapping[str, Model], published: Published, path: Path) -> None:
-    """Draw the differences to C-HMCNN: a line per data set, a dot per model."""
+def plot(table: Table, models: Mapping[str, Model], published: Published, path: Path) -> None:
+    """Plot the differences to C-HMCNN: a line per data set, a dot per model."""
     from matplotlib.figure import Figure  # noqa: PLC0415 (optional)
 
     names = [name for name in table if (name, PEER) in published]
@@ -242,6 +256,8 @@ def write(
     sets: Sequence[str],
     models: Mapping[str, Model],
     folder: Path,
+    *,
+    draw: int | None = None,
 ) -> int:
     """Print the tables, write them and the plot, and return the number of requirements missed."""
     found, published = summarize(records), read_published()
@@ -257,6 +273,13 @@ def write(
         if len(one.test) < most
     ]
     note = f"Seeds: {most}" + (f", but fewer for {', '.join(fewer)}" if fewer else "")
+    folder.mkdir(parents=True, exist_ok=True)
+    if draw is not None:
+        rows = drawn_rows(table, models)
+        print_table(rows)
+        print(f"\n{note}")
+        _write_tables(folder / f"accuracy-draw{draw}", f"{markdown(rows)}\n{note}\n", table)
+        return 0
     main_rows = rows_of(table, models, published)
     verdicts = verdict_rows(table, models, published)
     print_table(main_rows)
@@ -266,19 +289,22 @@ def write(
     if checks:
         print()
         print_table([["requirement", "found", "needed", ""], *(check.cells() for check in checks)])
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / "accuracy.md") as temporary:
-        temporary.write_text(
-            f"{markdown(main_rows)}\n{note}\n\n{markdown(verdicts)}", encoding="utf-8"
-        )
+    text = f"{markdown(main_rows)}\n{note}\n\n{markdown(verdicts)}"
+    _write_tables(folder / "accuracy", text, table)
+    plot(table, models, published, folder / "accuracy.png")
+    print(f"\nwritten to {folder}: accuracy.md, accuracy.csv, accuracy.png")
+    return sum(not check.passed for check in checks)
+
+
+def _write_tables(stem: Path, text: str, table: Table) -> None:
+    """Write the tables as Markdown and CSV."""
+    with replacing(stem.with_suffix(".md")) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     with (
-        replacing(folder / "accuracy.csv") as temporary,
+        replacing(stem.with_suffix(".csv")) as temporary,
         temporary.open("w", newline="", encoding="utf-8") as file,
     ):
         csv.writer(file).writerows(long_rows(table))
-    draw(table, models, published, folder / "accuracy.png")
-    print(f"\nwritten to {folder}: accuracy.md, accuracy.csv, accuracy.png")
-    return sum(not check.passed for check in checks)
 
 
 if __name__ == "__main__":
