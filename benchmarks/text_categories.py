@@ -7,11 +7,13 @@ prediction of one row; memory is the peak above that of the data; files are thos
 ``ramify.save`` or ``joblib.dump``. Learners stopped at the limit have no figures. HiClass is
 measured if it is installed; the predictions of its architectures are compared with those of ours.
 
-``--texts FILE ...`` reads real texts instead: CSV files with the columns "text" and "label", a
-path such as "a/b", or folders of them. They are divided at random into training and test rows,
-several times; figures are means, accuracies with 95 % intervals, which are also given for the
-differences from the first learner on the same rows. Learners called "from texts" read the texts,
-which takes most of their time; all others get the same TF-IDF of words.
+``--texts FILE ...`` reads real texts instead: CSV, TSV or JSON Lines files, or folders of them,
+with the columns "text" and "label", a path such as "a/b" (``--columns`` if they have other names).
+``python -m benchmarks.real_texts`` converts public collections. They are divided at random into
+training and test rows, several times; figures are means, accuracies with 95 % intervals, which are
+also given for the differences from the first learner on the same rows. All learners read the
+texts: ours as they are, the others through scikit-learn's ``TfidfVectorizer``, which is part of
+their times and files.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ import argparse
 import json
 import math
 import resource
+import signal
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -41,7 +45,7 @@ from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -51,26 +55,19 @@ from benchmarks.trees import print_table
 
 SHARES = (0.10, 0.09, 0.09)  # of the words of a text: those typical of its category of each level
 OWN_WORDS = (400, 120, 40)
-FROM_TEXTS = ", from texts"
+READERS = {".csv": ",", ".tsv": "\t"}  # and the marks between their columns
+JSON_LINES = (".jsonl", ".ndjson")
 SINGLE_ROWS = 50  # predicted one by one; the clock of some systems has steps of milliseconds
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Training and test rows: weighted bags of words, and paths like "03/07/02"; perhaps texts."""
+    """Training and test rows: texts or weighted bags of words, and paths like "03/07/02"."""
 
-    X: sp.csr_matrix
+    X: Any
     y: np.ndarray
-    X_test: sp.csr_matrix
+    X_test: Any
     y_test: np.ndarray
-    words: np.ndarray | None = None
-    words_test: np.ndarray | None = None
-
-    def rows_of(self, name: str) -> tuple[Any, Any]:
-        """Return the training and test rows of a learner."""
-        if name.endswith(FROM_TEXTS):
-            return self.words, self.words_test
-        return self.X, self.X_test
 
 
 @dataclass(frozen=True)
@@ -125,16 +122,27 @@ def _zipf(rng: np.random.Generator, n: int, size: int, exponent: float) -> np.nd
     return rng.choice(n, size, p=p / p.sum())
 
 
-def read_texts(path: Path, seed: int, max_rows: int) -> Texts:
-    """Read texts and paths, and divide them at random; four of five are for training."""
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read the texts and paths of a file."""
+    if path.suffix in JSON_LINES:
+        table = pd.read_json(path, lines=True, dtype=False)
+    else:
+        table = pd.read_csv(path, sep=READERS[path.suffix], dtype=str, keep_default_na=False)
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise SystemExit(
+            f"{path} has no column {missing[0]!r}, but {', '.join(map(str, table.columns))}. "
+            "Name the columns of texts and paths with --columns."
+        )
+    return table.loc[:, list(columns)].set_axis(["text", "label"], axis=1).astype(str)
+
+
+def divide(table: pd.DataFrame, seed: int, max_rows: int) -> Texts:
+    """Divide texts at random; four of five are for training."""
     chosen = np.random.default_rng(seed).permutation(len(table))[:max_rows]
     train, test = np.split(chosen, [len(chosen) * 4 // 5])
-    words, y = table["text"].to_numpy(), table["label"].to_numpy(str)
-    weigh = TfidfVectorizer(sublinear_tf=True)
-    X = weigh.fit_transform(words[train])
-    X_test = weigh.transform(words[test])
-    return Texts(X, y[train], X_test, y[test], words[train], words[test])
+    words, y = table["text"].to_numpy(object), table["label"].to_numpy(str)
+    return Texts(words[train], y[train], words[test], y[test])
 
 
 class ByLevels(BaseEstimator):
@@ -148,6 +156,7 @@ class ByLevels(BaseEstimator):
         paths = [path.split("/") for path in y]
         depth = max(map(len, paths))
         self.model.fit(X, np.array([path + [""] * (depth - len(path)) for path in paths]))
+        self.fitted_ = True  # as scikit-learn's pipelines ask
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -159,7 +168,6 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
     """Return the learners by name."""
     found: dict[str, Callable[[], Any]] = {
         "LinearClassifier": ramify.LinearClassifier,
-        f"LinearClassifier{FROM_TEXTS}": ramify.LinearClassifier,
         "PerParentClassifier": ramify.PerParentClassifier,
         "PerParentClassifier, SGD": lambda: ramify.PerParentClassifier(linear()),
         "PerNodeClassifier, SGD": lambda: ramify.PerNodeClassifier(linear()),
@@ -178,9 +186,6 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
         "scikit-learn: SGD, flat": linear,
         "scikit-learn: SGD with Huber loss, flat": huber,
         "scikit-learn: logistic regression, flat": lambda: LogisticRegression(C=10),
-        f"scikit-learn: LinearSVC, flat{FROM_TEXTS}": lambda: make_pipeline(
-            TfidfVectorizer(sublinear_tf=True), LinearSVC(random_state=0)
-        ),
         "scikit-learn: forest, flat": lambda: RandomForestClassifier(n_trees, random_state=0),
     }
     if find_spec("hiclass"):
@@ -206,6 +211,41 @@ def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
     return found
 
 
+def text_learners(n_trees: int) -> dict[str, Callable[[], Any]]:
+    """Return learners that read texts, by name; the first is the default of `ramify train`."""
+    ours: dict[str, Callable[[], Any]] = {
+        "LinearClassifier": ramify.LinearClassifier,
+        "LinearClassifier(max_classes=2000)": lambda: ramify.LinearClassifier(max_classes=2000),
+        "PerParentClassifier": ramify.PerParentClassifier,
+    }
+    others = {
+        name: partial(after_words, make)
+        for name, make in learners(n_trees).items()
+        if name.startswith(("scikit-learn", "HiClass"))
+    }
+    return {
+        **ours,
+        **others,
+        "scikit-learn: LinearSVC, flat, words, pairs and parts": lambda: make_pipeline(
+            FeatureUnion(
+                [
+                    ("words", TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2))),
+                    (
+                        "parts",
+                        TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(3, 4)),
+                    ),
+                ]
+            ),
+            LinearSVC(random_state=0),
+        ),
+    }
+
+
+def after_words(make: Callable[[], Any]) -> Pipeline:
+    """Return a learner that reads the TF-IDF of words."""
+    return make_pipeline(TfidfVectorizer(sublinear_tf=True), make())
+
+
 def linear() -> SGDClassifier:
     """Return the linear model that all architectures use."""
     return SGDClassifier(loss="log_loss", random_state=0)
@@ -223,7 +263,7 @@ def peak_mib() -> float:
 
 def measure(name: str, make: Callable[[], Any], texts: Texts) -> tuple[Figure, np.ndarray]:
     """Fit a learner, predict all rows and single ones; return the figures and the answers."""
-    X, X_test = texts.rows_of(name)
+    X, X_test = texts.X, texts.X_test
     before, start = peak_mib(), time.process_time()
     model = make().fit(X, texts.y)
     fit_s, start = time.process_time() - start, time.process_time()
@@ -280,9 +320,11 @@ def measure_apart(
     try:
         found: tuple[Figure, np.ndarray] = receiver.recv()
     except EOFError:
-        return None
-    finally:
         process.join()
+        if process.exitcode not in (-signal.SIGXCPU, -signal.SIGKILL):
+            raise RuntimeError(f"{name} failed, see above") from None
+        return None
+    process.join()
     return found
 
 
@@ -333,11 +375,12 @@ def measure_splits(
     path: Path, names: Sequence[str], options: argparse.Namespace
 ) -> dict[str, list[Figure]]:
     """Measure learners on several divisions of a file, and print a table with intervals."""
-    makers = learners(options.trees)
+    makers = text_learners(options.trees)
+    table = read_table(path, options.columns)
     found: dict[str, list[Figure]] = {}
     left = list(names)
     for seed in range(options.splits):
-        texts = read_texts(path, seed, options.rows)
+        texts = divide(table, seed, options.rows)
         for name in tuple(left):
             result = measure_apart(name, makers[name], texts, options.limit)
             if result is None:
@@ -347,8 +390,8 @@ def measure_splits(
                 found.setdefault(name, []).append(result[0])
     found = {name: found[name] for name in left}
     print(
-        f"\n{path.name.partition('.')[0]}: {texts.X.shape[0]} + {texts.X_test.shape[0]} texts, "
-        f"{texts.X.shape[1]} words, {len(set(texts.y))} categories, {options.splits} splits\n"
+        f"\n{path.name.partition('.')[0]}: {len(texts.X)} + {len(texts.X_test)} texts, "
+        f"{len(set(texts.y))} categories, {options.splits} splits\n"
     )
     first = next(iter(found.values()))
     rows = []
@@ -388,15 +431,21 @@ def run_on_files(options: argparse.Namespace) -> int:
     """Measure on real texts."""
     names = [
         name
-        for name in learners(options.trees)
+        for name in text_learners(options.trees)
         if not options.only or any(part in name for part in options.only)
     ]
     print(describe_machine())
     files = [
         file
         for path in options.texts
-        for file in (sorted(path.glob("*.csv")) if path.is_dir() else [path])
+        for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+        if file.suffix in (*READERS, *JSON_LINES)
     ]
+    if not files:
+        raise SystemExit(
+            f"--texts {' '.join(map(str, options.texts))} has no file that ends in "
+            f"{', '.join((*READERS, *JSON_LINES))}."
+        )
     found = {file.name: measure_splits(file, names, options) for file in files}
     write_report(
         {
@@ -427,7 +476,10 @@ def write_report(report: dict[str, Any], name: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table and write it to a file."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_categories")
-    parser.add_argument("--texts", type=Path, nargs="+", help="CSV files, or folders")
+    parser.add_argument("--texts", type=Path, nargs="+", help="files of texts, or folders")
+    parser.add_argument(
+        "--columns", nargs=2, default=("text", "label"), help="columns of texts and paths"
+    )
     parser.add_argument("--splits", type=int, default=5, help="divisions of every file")
     parser.add_argument("--rows", type=int, default=20_000, help="number of texts, at most")
     parser.add_argument("--words", type=int, default=50_000, help="size of the vocabulary")
@@ -447,8 +499,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     found, stopped = {}, []
     for name, make in learners(options.trees).items():
-        if name.endswith(FROM_TEXTS):
-            continue
         if options.only and not any(part in name for part in options.only):
             continue
         result = measure_apart(name, make, texts, options.limit)
