@@ -230,19 +230,6 @@ def _of_lists(lists: Sequence[Sequence[int]], n_columns: int) -> sparse.csr_arra
     return _matrix(columns, np.repeat(np.arange(len(lists)), lengths), len(lists), n_columns)
 
 
-def _weighted(
-    counts: sparse.csr_array[np.float64], idf: NDArray[np.float64]
-) -> sparse.csr_array[np.float64]:
-    """Replace counts by weights; those of a row do not depend on other rows, to the last bit."""
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    most = int(counts.data.max(initial=0))
-    logarithms = np.array([0.0, *(1 + math.log(count) for count in range(1, most + 1))])
-    weights = logarithms[counts.data.astype(np.int64)] * idf[counts.indices]
-    # Not a sum of slices: bincount adds the squares of a row one by one, in order.
-    norms = np.sqrt(np.bincount(rows, weights * weights, minlength=counts.shape[0]))
-    return sparse.csr_array((weights / norms[rows], counts.indices, counts.indptr), counts.shape)
-
-
 @savable
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -324,8 +311,35 @@ class Terms:
         return {name: k for k, name in enumerate(self.names[self.n_words :])}
 
     def weigh(self, texts: Sequence[str | None]) -> sparse.csr_array[np.float64]:
-        """Return the variables of some texts."""
-        found, n_parts = _Words.of(texts), len(self) - self.n_words
+        """Return the variables of some texts; no text changes those of another by a bit."""
+        if len(texts) <= _TEXTS_AT_ONCE:
+            return self._weigh(texts)
+        parts = [
+            self._weigh(texts[start : start + _TEXTS_AT_ONCE])
+            for start in range(0, len(texts), _TEXTS_AT_ONCE)
+        ]
+        return compact(sparse.vstack(parts, format="csr"))  # type: ignore[no-any-return]
+
+    def _weigh(self, texts: Sequence[str | None]) -> sparse.csr_array[np.float64]:
+        found = _Words.of(texts)
+        rows, columns = self._occurrences(found)
+        keys, counts = np.unique(rows * len(self) + columns, return_counts=True)
+        rows, columns = np.divmod(keys, max(1, len(self)))
+        weights = np.ones(len(keys))
+        if self.idf is not None:
+            # Not numpy's logarithms, whose last bits depend on the machine.
+            most = int(counts.max(initial=0))
+            logarithms = np.array([0.0, *(1 + math.log(count) for count in range(1, most + 1))])
+            weights = logarithms[counts] * self.idf[columns]
+            kind = 2 * rows + (columns >= self.n_words)
+            # Not a sum of slices: bincount adds the squares of a row one by one, in order.
+            weights /= np.sqrt(np.bincount(kind, weights * weights))[kind]
+        indptr = np.searchsorted(rows, np.arange(found.n_texts + 1))
+        shape = (found.n_texts, len(self))
+        return compact(sparse.csr_array((weights, columns, indptr), shape))  # type: ignore[no-any-return]
+
+    def _occurrences(self, found: _Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the text and the number of each occurrence of a term."""
         keys, pair, text = found.pairs()
         known = self._number_of_word
         names = chain(found.words, map(found.pair, keys.tolist()))
@@ -333,26 +347,25 @@ class Terms:
         columns = number[np.concatenate([found.number, len(found.words) + pair])]
         rows = np.concatenate([found.text, text])
         is_known = columns >= 0
-        words = _matrix(columns[is_known], rows[is_known], found.n_texts, self.n_words)
-        words = self._of_counts(words, slice(0, self.n_words))
-        if not n_parts:
-            return compact(words)  # type: ignore[no-any-return]
-        own = self._number_of_part
-        lists = [[own[part] for part in _parts_of(word) if part in own] for word in found.words]
-        counts = found.counts @ _of_lists(lists, n_parts)
-        parts = self._of_counts(counts, slice(self.n_words, len(self)))
-        joined = sparse.hstack([words, parts], format="csr")
-        return compact(joined)  # type: ignore[no-any-return]
-
-    def _of_counts(
-        self, counts: sparse.csr_array[np.float64], terms: slice
-    ) -> sparse.csr_array[np.float64]:
-        """Return the variables of some terms from how often they occur in each text."""
-        counts.sort_indices()
-        if self.idf is not None:
-            return _weighted(counts, self.idf[terms])
-        ones = np.ones(counts.nnz)
-        return sparse.csr_array((ones, counts.indices, counts.indptr), counts.shape)
+        rows, columns = rows[is_known], columns[is_known]
+        if self.n_words == len(self):
+            return rows, columns
+        own, n_words = self._number_of_part, self.n_words
+        lists = [
+            [n_words + own[part] for part in _parts_of(word) if part in own]
+            for word in found.words
+        ]
+        lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+        flat = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum()))
+        # The list of each word of each text, one after the other.
+        repeats = lengths[found.number]
+        ends = np.cumsum(repeats)
+        moved = np.cumsum(lengths)[found.number] - ends
+        places = np.repeat(moved, repeats) + np.arange(ends[-1] if len(ends) else 0)
+        return (
+            np.concatenate([rows, np.repeat(found.text, repeats)]),
+            np.concatenate([columns, flat[places]]),
+        )
 
     def describe(self, number: int) -> str:
         """Return a term as readers see it, with an ellipsis where a part of a word is cut.
