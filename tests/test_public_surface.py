@@ -93,6 +93,7 @@ VOCABULARY = {
     "threshold_at": "where thresholds lie between two values",
     "nominal_tests": "the tests of nominal features",
     "missing": "where rows with missing values go",
+    "supervision": "how much labels count in the impurity, and features for the rest",
     "f_test": "the significance level that a test must pass",
     "pruning": "how a tree is pruned",
     "pruning_confidence": "the confidence of pessimistic pruning",

@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
+from ramify import (
+    Hierarchy,
+    PCTBaggingClassifier,
+    PCTClassifier,
+    PCTExtraTreesClassifier,
+    PCTForestClassifier,
+    PerEdgeClassifier,
+)
 from ramify.labels.unknown import UnknownLabels
+from ramify.metrics import pooled_auprc
+from ramify.saving import load, save
 from ramify.trees.growing import grow
 from ramify.trees.supervision import mix_features
 from tests.reference import supervision as reference
@@ -19,6 +31,7 @@ from tests.support.budget import budget
 from tests.support.partial_problems import PartialProblem, assert_same, partial_problems
 from tests.support.tree_problems import assert_equal_trees, growth, plan_of
 
+ALL = [PCTClassifier, PCTForestClassifier, PCTBaggingClassifier, PCTExtraTreesClassifier]
 SHARES = st.sampled_from([0.0, 0.3, 0.8])
 
 
@@ -77,3 +90,140 @@ def assert_equal_but_for_scale(one, other) -> None:
     for name in ("feature", "threshold", "child", "value_label"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_allclose(one.value, other.value, atol=1e-9)
+
+
+# ---- estimators -----------------------------------------------------------------------------
+
+
+def few_trees(model):
+    """Return the same with five trees, if it has trees."""
+    return model if isinstance(model, PCTClassifier) else model.set_params(n_estimators=5)
+
+
+def clusters(n: int = 200, n_labelled: int = 12, seed: int = 0):
+    """Return X in four far clusters among noise, a hierarchy, and labels of few rows."""
+    rng = np.random.default_rng(seed)
+    hierarchy = Hierarchy.from_paths(["bird/hawk", "bird/owl", "mammal/cat", "mammal/dog"])
+    cluster = rng.integers(0, 4, n)
+    X = np.hstack([4 * np.eye(4)[cluster] + rng.normal(size=(n, 4)), rng.normal(size=(n, 2))])
+    names = ["bird/hawk", "bird/owl", "mammal/cat", "mammal/dog"]
+    Y = hierarchy.encode([[names[k]] for k in cluster]).toarray()
+    y = Y.astype(float)
+    y[n_labelled:] = np.nan
+    return X, hierarchy, Y, y
+
+
+@pytest.mark.parametrize("cls", [PCTClassifier, PCTBaggingClassifier])
+def test_rows_without_labels_help(cls: type) -> None:
+    scores = []
+    for supervision in (1.0, 0.5):
+        found = []
+        for seed in range(5):
+            X, hierarchy, Y, y = clusters(seed=seed)
+            model = few_trees(cls(hierarchy, supervision=supervision, random_state=seed)).fit(X, y)
+            found.append(pooled_auprc(Y[12:], model.predict_proba(X[12:]), hierarchy=hierarchy))
+        scores.append(np.mean(found))
+    assert scores[1] > scores[0] + 0.02
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_the_value_is_chosen_from_a_list_and_1(cls: type) -> None:
+    X, hierarchy, _, y = clusters()
+    model = few_trees(cls(hierarchy, supervision=[0.2, 0.6], random_state=0)).fit(X, y)
+    assert set(model.supervision_scores_) == {0.2, 0.6, 1.0}
+    best = max(model.supervision_scores_.values())
+    assert model.supervision_scores_[model.supervision_] == best
+    again = clone(model).set_params(supervision=model.supervision_).fit(X, y)
+    if cls is not PCTClassifier:
+        np.testing.assert_array_equal(model.predict_proba(X), again.predict_proba(X))
+    assert not hasattr(again, "supervision_")
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_where_1_is_chosen_the_model_is_that_of_the_rows_with_labels(
+    cls: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, hierarchy, _, y = clusters()
+    score = "ramify.trees.supervision.score_supervision"
+    monkeypatch.setattr(score, lambda *_: {0.2: 0.5, 1.0: 0.5})
+    model = few_trees(cls(hierarchy, supervision=[0.2], random_state=0)).fit(X, y)
+    assert model.supervision_ == 1
+    plain = clone(model).set_params(supervision=1).fit(X[:12], y[:12])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_features_may_count_where_all_labels_are_known(cls: type) -> None:
+    X, hierarchy, Y, _ = clusters(60)
+    model = few_trees(cls(hierarchy, supervision=0.3, random_state=0)).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), Y)
+
+
+def test_every_tree_of_a_forest_draws_rows_with_labels() -> None:
+    X, hierarchy, _, y = clusters(500, 2)
+    model = PCTForestClassifier(hierarchy, n_estimators=50, supervision=0.5, random_state=0)
+    for tree in model.fit(X, y):
+        assert tree.predict_proba(X[:1]).max() == 1
+
+
+def test_a_column_without_values_or_of_one_value_does_not_matter() -> None:
+    X, hierarchy, _, y = clusters()
+    wide = np.column_stack([X, np.full(len(X), np.nan), np.ones(len(X))])
+    model = PCTClassifier(hierarchy, supervision=0.4)
+    expected = model.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(model.fit(wide, y).predict_proba(wide), expected)
+
+
+def test_units_of_numbers_do_not_matter() -> None:
+    X, hierarchy, _, y = clusters()
+    model = PCTClassifier(hierarchy, supervision=0.4)
+    expected = model.fit(X, y).predict_proba(X)
+    other = X * [1, 1e6, 1e-6, 1, 1024, 1] + [0, 1e6, 0, -3, 0, 0]
+    np.testing.assert_array_equal(model.fit(other, y).predict_proba(other), expected)
+
+
+def test_threads_do_not_matter() -> None:
+    X, hierarchy, _, y = clusters(1000, 100)
+    one, four = (PCTClassifier(hierarchy, supervision=0.5, n_jobs=k).fit(X, y) for k in (1, 4))
+    assert_equal_trees(one.tree_, four.tree_)
+
+
+def test_warm_start_keeps_the_choice() -> None:
+    X, hierarchy, _, y = clusters()
+    model = PCTForestClassifier(hierarchy, n_estimators=4, supervision=[0.5], random_state=0)
+    whole = clone(model).set_params(n_estimators=8).fit(X, y).predict_proba(X)
+    model.set_params(warm_start=True).fit(X, y)
+    model.set_params(n_estimators=8).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), whole)
+
+
+def test_saved_models_keep_the_choice(tmp_path) -> None:
+    X, hierarchy, _, y = clusters()
+    model = PCTForestClassifier(hierarchy, n_estimators=4, supervision=[0.5], random_state=0)
+    save(model.fit(X, y), tmp_path / "model.ramify")
+    loaded = load(tmp_path / "model.ramify")
+    assert loaded.supervision_scores_ == model.supervision_scores_
+    assert loaded.supervision_ == model.supervision_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"supervision": 1.5}, r"supervision must be .* got 1.5"),
+        ({"supervision": []}, "supervision must be a number or a non-empty list"),
+        ({"supervision": [0.5, "no"]}, "supervision must be .* got 'no'"),
+        ({"supervision": 0.5, "criterion": "entropy"}, "criterion='entropy' requires all labels"),
+        ({"supervision": [0.5], "clus_compat": True}, "CLUS does not support it"),
+    ],
+)
+def test_errors_name_the_parameter(parameters: dict, message: str) -> None:
+    X, hierarchy, _, y = clusters()
+    with pytest.raises(ValueError, match=message):
+        PCTForestClassifier(hierarchy, n_estimators=2, **parameters).fit(X, y)
+
+
+def test_local_models_refuse_it() -> None:
+    X, hierarchy, Y, _ = clusters()
+    model = PerEdgeClassifier(PCTClassifier(supervision=0.5), hierarchy=hierarchy)
+    with pytest.raises(ValueError, match=r"supervision of estimator must be 1, got 0\.5"):
+        model.fit(X, Y)

@@ -243,6 +243,11 @@ class HierarchicalClassifier(
         """Return why `fit` cannot learn from labels that are partly unknown, or None."""
         return f"{type(self).__name__} requires all labels. Use PCTForestClassifier"
 
+    @property
+    def _learns_from_features(self) -> bool:
+        """Whether `fit` uses rows that know no label."""
+        return False
+
     def _drop_unlabelled(
         self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]
     ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
@@ -252,10 +257,10 @@ class HierarchicalClassifier(
         if why is not None:
             raise unknown_not_allowed(unknown, encoded.hierarchy, why)
         keep = ~unknown.nothing_known
-        if keep.all():
-            return X, encoded, weights
         if not weights[keep].any():
             raise ValueError("y must have a known label in some row, got none. Pass labels.")
+        if keep.all() or self._learns_from_features:
+            return X, encoded, weights
         rows = np.flatnonzero(keep)
         left = encoded._replace(Y=encoded.Y[rows], unknown=unknown.take(rows))
         return take_rows(X, rows), left, weights[rows]

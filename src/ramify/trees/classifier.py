@@ -35,7 +35,8 @@ from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, is_list, why_not_unknown
 from ramify.trees.pruning import make_loss, prune_by_error
 from ramify.trees.relearning import check_relearns, relearn_leaves
-from ramify.trees.tree_data import ValidationRows, label_data
+from ramify.trees.supervision import SUPERVISION_SCHEMA, mixes_features, supervise
+from ramify.trees.tree_data import TreeData, ValidationRows, label_data
 from ramify.trees.views import TreeViews, check_tree_fits
 
 __all__ = [
@@ -137,8 +138,8 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         cross-validation or on validation rows. Not supported with the criteria "entropy" and
         "gain_ratio".
     cv : int, splitter or iterable of (train, test)
-        The cross-validation used to choose a level if `f_test` is a list: the number of folds, or
-        how to split the rows.
+        The cross-validation used to choose from a list, `f_test` or `supervision`: the number of
+        folds, or how to split the rows.
     pruning : {"pessimistic", "reduced_error"}, optional
         How to prune the tree after growing it. "pessimistic": the method of C4.5. A node is
         replaced with a leaf or with its largest branch if this does not increase the expected
@@ -188,6 +189,13 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         is the sum of all sample weights, n_c the sum over these rows, and n_ends the number of
         such labels. Unlike `label_weight`, this changes the predictions of the leaves. Not
         supported if rows may have several labels.
+    supervision : float or list of float
+        How much the labels count in the impurity, from 0 to 1; features count for the rest. Below
+        1, rows without any label help, and are not left out: tests reduce `supervision` times the
+        variance of the labels, over the rows that know them, plus the rest times the mean
+        variance of the features, over the rows that have a value. All variances are divided by
+        those of all rows. A node in which labels do not differ is a leaf. From a list and 1, the
+        value is chosen by cross-validation on the rows with labels.
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
@@ -222,6 +230,10 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         The level of the F-test, as passed or as chosen from a list.
     f_test_scores_ : dict of float to float
         Pooled AU(PRC) of each level. Defined only if `f_test` is a list.
+    supervision_ : float
+        The value chosen from `supervision`. Defined only if that is a list.
+    supervision_scores_ : dict of float to float
+        Pooled AU(PRC) of each value of `supervision`. Defined only if it is a list.
 
     See Also
     --------
@@ -259,11 +271,14 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
     tree_: _core.Tree
     f_test_: float | None
     f_test_scores_: dict[float, float]
+    supervision_: float
+    supervision_scores_: dict[float, float]
 
     _saved_schema: ClassVar[Schema] = {
         "tree_": TreeOf("n_variables", "n_labels"),
         "f_test_": Maybe(Number(0, 1)),
         "f_test_scores_": IfPresent(MapOf(Maybe(Number(0, 1)), Number(finite=False))),
+        **SUPERVISION_SCHEMA,
     }
 
     def __init__(
@@ -295,6 +310,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         categorical_features: Any = None,
         label_weight: Any = None,
         class_weight: Any = None,
+        supervision: Any = 1.0,
         n_jobs: int | None = None,
         random_state: Any = None,
         clus_compat: bool = False,
@@ -325,6 +341,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.categorical_features = categorical_features
         self.label_weight = label_weight
         self.class_weight = class_weight
+        self.supervision = supervision
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.clus_compat = clus_compat
@@ -379,6 +396,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         random = check_random_state(self.random_state)
         options = TreeOptions.of(self, seed=int(random.randint(np.iinfo(np.int32).max)))
         data = label_data(self, X, encoded.Y, weights, unknown=encoded.unknown)
+        data = supervise(self, data, self.cv, random)
         by_error = self.pruning == "reduced_error"
         if is_list(self.f_test):
             levels = tuple(map(float, self.f_test))
@@ -391,6 +409,13 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
         self.tree_ = grow(data, options)
         if by_error and validation is not None:
             self._prune(validation)
+
+    def _score_held_out(self, data: TreeData, X: Any) -> NDArray[np.float64]:
+        """Return the predictions for other rows after growing on `data.rows`."""
+        tree = grow(data, TreeOptions.of(self))
+        scores = np.zeros((X.shape[0], self.hierarchy_.n_labels))
+        self._conventions.predict(tree, X, scores)
+        return scores
 
     def _prune(self, rows: ValidationRows) -> None:
         """Replace nodes with leaves if this does not increase the loss on the validation rows."""
@@ -423,6 +448,10 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
 
     def _text_form(self) -> str:
         return "presence"
+
+    @property
+    def _learns_from_features(self) -> bool:
+        return mixes_features(self.supervision)
 
     def _why_not_unknown(self) -> str | None:
         return why_not_unknown(self)

@@ -12,6 +12,7 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ramify import _core
@@ -34,6 +35,14 @@ from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, why_not_unknown
 from ramify.trees.relearning import check_relearns, relearn_leaves
 from ramify.trees.sampling import Sampling, count_draws
+from ramify.trees.supervision import (
+    SUPERVISION_SCHEMA,
+    find_labelled,
+    mix_features,
+    mixes_features,
+    supervise,
+    with_labels_only,
+)
 from ramify.trees.tree_data import TreeData, label_data
 from ramify.trees.views import (
     as_model_tree,
@@ -48,6 +57,10 @@ __all__ = [
     "TreeEnsemble",
     "grow_in_turn",
 ]
+
+# The cross-validation that chooses `supervision`: its folds, and the most trees of each forest.
+_FOLDS = 3
+_FEW_TREES = 20
 
 
 class TreeEnsemble:
@@ -137,6 +150,8 @@ class TreeEnsemble:
         """Grow the trees that `kept` lacks; return the rows that each tree leaves out."""
         own = self._conventions
         sampling = self._sampling(data.targets.known, data.chances)
+        if (labelled := find_labelled(data)) is not None:
+            sampling = replace(sampling, apart=labelled)
         # As in scikit-learn, fractions refer to all rows, not to the sample of a tree.
         n_rows = int(np.count_nonzero(own.learnt_weights(data.targets, data.weights) > 0))
         options = TreeOptions.of(self).for_rows(n_rows)
@@ -294,6 +309,9 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     clus_compat: bool
     label_weight: Any
     class_weight: Any
+    supervision: Any
+    supervision_: float
+    supervision_scores_: dict[float, float]
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
 
@@ -302,6 +320,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         "_seed": Whole(-(2**63)),
         "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
         "oob_score_": IfPresent(Number(finite=False)),
+        **SUPERVISION_SCHEMA,
     }
 
     _member = PCTClassifier
@@ -359,10 +378,30 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
         data = label_data(self, X, encoded.Y, weights, many=True, unknown=encoded.unknown)
+        if self._learns_from_features:
+            return self._supervise(data)
         if not self._draws_by_class:
             return data
         factors = class_factors(self.class_weight, encoded.Y, encoded.format, weights)
         return data.with_factors(factors, draws=True)
+
+    @property
+    def _learns_from_features(self) -> bool:
+        return mixes_features(self.supervision)
+
+    def _supervise(self, data: TreeData) -> TreeData:
+        if self.warm_start and hasattr(self, "supervision_"):  # as in the trees that are kept
+            chosen = self.supervision_
+            return mix_features(data, chosen) if chosen < 1 else with_labels_only(data)
+        seed = self._conventions.read_seed(self.random_state)
+        return supervise(self, data, _FOLDS, np.random.RandomState(seed))
+
+    def _score_held_out(self, data: TreeData, X: Any) -> NDArray[np.float64]:
+        """Return the predictions for other rows after growing on `data.rows`."""
+        few: PCTEnsemble = clone(self).set_params(n_estimators=min(self.n_estimators, _FEW_TREES))
+        few.hierarchy_ = self.hierarchy_
+        grow_in_turn(few, data, TreeOptions.of(few))
+        return few._predict_scores(X)
 
     def _text_form(self) -> str:
         return "presence"
@@ -439,6 +478,8 @@ def grow_in_turn(ensemble: PCTEnsemble, data: TreeData, options: TreeOptions) ->
     if chances is not None and data.rows is not None:
         chances = chances[data.rows]
     sampling = ensemble._sampling(np.ones(n_rows, dtype=bool), chances)
+    if (labelled := find_labelled(data)) is not None:
+        sampling = replace(sampling, apart=labelled)
     ensemble._seed = options.conventions.read_seed(ensemble.random_state)
     seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
     options = options.for_rows(n_rows)

@@ -110,7 +110,7 @@ def draw_splits(
     if n_rows < cv:
         raise ValueError(
             f"cv must be at most the number of rows, {n_rows}, got {cv}. Use fewer folds, or a "
-            "single level of f_test instead of a list."
+            "single value instead of a list to choose from."
         )
     tests = [rows[fold] for fold in options.conventions.folds(n_rows, int(cv), random)]
     return [(np.setdiff1d(rows, test, assume_unique=True), test) for test in tests]

@@ -99,6 +99,10 @@ class PCTForestClassifier(PCTEnsemble):
         scikit-learn, they decide how often the rows of a class are drawn: with "balanced", as
         often for each class. Without `bootstrap` or with `clus_compat`, they multiply the weights
         of the rows.
+    supervision : float or list of float
+        How much the labels count in the impurity, from 0 to 1, and the features for the rest; see
+        `PCTClassifier`. Each tree draws from rows with labels and from rows without, apart. The
+        value is chosen from a list by cross-validation with three folds and at most 20 trees.
     warm_start : bool
         Whether to keep the trees of the previous call to `fit` and only add trees until there are
         `n_estimators`. With the same data, the result equals a forest grown at once.
@@ -139,6 +143,10 @@ class PCTForestClassifier(PCTEnsemble):
     oob_decision_function_ : ndarray of shape (n, n_labels)
         Out-of-bag predictions: the mean over the trees that did not draw the row, NaN for a row
         drawn by every tree. Defined only if `oob_score` is set.
+    supervision_ : float
+        The value chosen from `supervision`. Defined only if that is a list.
+    supervision_scores_ : dict of float to float
+        Pooled AU(PRC) of each value of `supervision`. Defined only if it is a list.
 
     See Also
     --------
@@ -189,6 +197,7 @@ class PCTForestClassifier(PCTEnsemble):
         categorical_features: Any = None,
         label_weight: Any = None,
         class_weight: Any = None,
+        supervision: Any = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -218,6 +227,7 @@ class PCTForestClassifier(PCTEnsemble):
         self.categorical_features = categorical_features
         self.label_weight = label_weight
         self.class_weight = class_weight
+        self.supervision = supervision
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -248,14 +258,14 @@ class PCTBaggingClassifier(PCTEnsemble):
     oob_score : bool, str or callable
         Whether to evaluate out-of-bag predictions, and the measure to use; see
         `PCTForestClassifier`.
-    categorical_features, label_weight, class_weight, warm_start, n_jobs, random_state, verbose, \
-    clus_compat
+    categorical_features, label_weight, class_weight, supervision, warm_start, n_jobs, \
+    random_state, verbose, clus_compat
         As in `PCTForestClassifier`.
 
     Attributes
     ----------
     trees_, estimators_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
-    feature_importances_, oob_score_, oob_decision_function_
+    feature_importances_, oob_score_, oob_decision_function_, supervision_, supervision_scores_
         As in `PCTForestClassifier`.
 
     Examples
@@ -293,6 +303,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         categorical_features: Any = None,
         label_weight: Any = None,
         class_weight: Any = None,
+        supervision: Any = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -319,6 +330,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         self.categorical_features = categorical_features
         self.label_weight = label_weight
         self.class_weight = class_weight
+        self.supervision = supervision
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -349,14 +361,14 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         As in `PCTForestClassifier`.
     bootstrap : bool
         Whether to grow each tree on a sample of the rows drawn with replacement, or on all rows.
-    max_samples, oob_score, categorical_features, label_weight, class_weight, warm_start, \
-    n_jobs, random_state, verbose
+    max_samples, oob_score, categorical_features, label_weight, class_weight, supervision, \
+    warm_start, n_jobs, random_state, verbose
         As in `PCTForestClassifier`.
 
     Attributes
     ----------
     trees_, estimators_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
-    feature_importances_, oob_score_, oob_decision_function_
+    feature_importances_, oob_score_, oob_decision_function_, supervision_, supervision_scores_
         As in `PCTForestClassifier`.
 
     Notes
@@ -403,6 +415,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         categorical_features: Any = None,
         label_weight: Any = None,
         class_weight: Any = None,
+        supervision: Any = 1.0,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -430,6 +443,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         self.categorical_features = categorical_features
         self.label_weight = label_weight
         self.class_weight = class_weight
+        self.supervision = supervision
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -92,6 +92,7 @@ def check_parameters(estimator: Any) -> None:
         if hasattr(estimator, name):
             check(name, getattr(estimator, name))
     _check_f_test(estimator)
+    _check_supervision(estimator)
     if estimator.splitter == "random":
         _check_random_tests(getattr(estimator, "threshold_at", None), estimator.nominal_tests)
     if not getattr(estimator, "bootstrap", True):
@@ -148,6 +149,23 @@ def _check_f_test(estimator: Any) -> None:
         raise ValueError(
             f"f_test must be None with criterion={criterion!r}, got {f_test!r}: the F-test "
             "compares variances. Use f_test=None, or another criterion, such as 'gini'."
+        )
+
+
+def _check_supervision(estimator: Any) -> None:
+    given: Any = getattr(estimator, "supervision", 1.0)
+    parts: list[Any] = list(given) if is_list(given) else [given]
+    if not parts:
+        raise ValueError(
+            f"supervision must be a number or a non-empty list of numbers, got {given!r}. Pass "
+            "at least one."
+        )
+    for part in parts:
+        check_number("supervision", part, 0, 1)
+    why = why_not_unknown(estimator) if any(part != 1 for part in parts) else None
+    if why is not None:
+        raise ValueError(
+            f"supervision must be 1 with parameters that require all labels, got {given!r}: {why}."
         )
 
 

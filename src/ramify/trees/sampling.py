@@ -22,6 +22,8 @@ class Sampling:
     n_draws: int | None
     # How often rows are drawn, relative to each other; equally often by default.
     chances: NDArray[np.float64] | None = field(default=None, kw_only=True)
+    # Rows that are drawn apart from the others, so that every tree gets as many of them.
+    apart: NDArray[np.bool_] | None = field(default=None, kw_only=True)
 
     def seeds(self, random_seed: int, n_members: int) -> list[int]:
         """Return one seed per tree; the first seeds do not depend on `n_members`."""
@@ -34,6 +36,8 @@ class Sampling:
             return None, seed
         if self.chances is not None:
             return _draw(seed, self.chances, self.n_draws), seed
+        if self.apart is not None:
+            return _draw_apart(seed, self.apart, self.n_draws), seed
         return _core.bootstrap(seed, self.n_rows, self.n_draws), seed
 
     def left_out(self, seeds: list[int]) -> NDArray[np.uint8]:
@@ -55,6 +59,18 @@ def _draw(seed: int, chances: NDArray[np.float64], n_draws: int) -> NDArray[np.i
     last = np.flatnonzero(chances)[-1]  # the product may be rounded up to the sum
     counts = np.bincount(np.minimum(drawn, last), minlength=len(chances))
     return counts.astype(np.int32)
+
+
+def _draw_apart(seed: int, apart: NDArray[np.bool_], n_draws: int) -> NDArray[np.int32]:
+    """Draw from some rows and then from the others, as often as there are such rows."""
+    counts = np.zeros(len(apart), dtype=np.int32)
+    n_apart = int(np.count_nonzero(apart))
+    wanted = max(1, round(n_draws * n_apart / len(apart)))
+    counts[apart] = _core.bootstrap(seed, n_apart, wanted)
+    if n_draws > wanted:
+        next_seed = (seed + 1) % 2**64
+        counts[~apart] = _core.bootstrap(next_seed, len(apart) - n_apart, n_draws - wanted)
+    return counts
 
 
 def check_max_samples(max_samples: Any) -> None:

@@ -7,12 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ramify.data.rows import by_columns
+from ramify._schema import IfPresent, MapOf, Number, Schema
+from ramify.data.rows import by_columns, take_rows
 from ramify.labels.unknown import UnknownLabels
+from ramify.metrics import pooled_auprc
+from ramify.trees.f_test_choice import draw_splits
+from ramify.trees.options import TreeOptions
+from ramify.trees.parameters import is_list
 from ramify.trees.tree_data import LabelTargets, TreeData
+
+SUPERVISION_SCHEMA: Schema = {
+    "supervision_": IfPresent(Number(0, 1)),
+    "supervision_scores_": IfPresent(MapOf(Number(0, 1), Number(finite=False))),
+}
 
 _CONSTANT = 1e-12
 """A feature whose squares about the mean sum to less than this, as part of its squares, varies by
@@ -159,3 +170,88 @@ def _features_of(data: TreeData) -> FeatureTargets:
             data.X, data.schema.n_categories, data.weights
         )
     return cast("FeatureTargets", data._prepared["features"])
+
+
+# ---- choosing how much features count -------------------------------------------------------
+
+
+def mixes_features(supervision: Any) -> bool:
+    """Return whether features count in the impurity, or may."""
+    return is_list(supervision) or supervision != 1
+
+
+def find_labelled(data: TreeData) -> NDArray[np.bool_] | None:
+    """Return which rows learnt from have labels, or None if all have, or features do not count."""
+    targets = cast("LabelTargets", data.targets)
+    if getattr(targets, "features", None) is None or targets.unknown is None:
+        return None
+    labelled = ~targets.unknown.nothing_known
+    if data.rows is not None:
+        labelled = labelled[data.rows]
+    return None if labelled.all() else labelled
+
+
+def supervise(estimator: Any, data: TreeData, cv: Any, random: RandomState) -> TreeData:
+    """Return data for trees of an estimator, whose `supervision` is chosen from a list."""
+    given = estimator.supervision
+    if not is_list(given):
+        return mix_features(data, float(given))
+    scores = score_supervision(estimator, data, sorted({*map(float, given), 1.0}), cv, random)
+    # The largest of the best: without features where they do not help.
+    best = max(scores, key=lambda part: (scores[part], part))
+    estimator.supervision_, estimator.supervision_scores_ = best, scores
+    return mix_features(data, best) if best < 1 else with_labels_only(data)
+
+
+def with_labels_only(data: TreeData) -> TreeData:
+    """Return the data without the rows that know no label."""
+    targets = cast("LabelTargets", data.targets)
+    if targets.unknown is None or not targets.unknown.nothing_known.any():
+        return data
+    rows = np.flatnonzero(~targets.unknown.nothing_known)
+    known = replace(targets, Y=targets.Y[rows], unknown=targets.unknown.take(rows))
+    return replace(
+        data,
+        X=take_rows(data.X, rows),
+        targets=known,
+        weights=data.weights[rows],
+        _prepared={},
+    )
+
+
+def score_supervision(
+    estimator: Any, data: TreeData, parts: list[float], cv: Any, random: RandomState
+) -> dict[float, float]:
+    """Return the pooled AU(PRC) of each value on held-out rows with labels."""
+    targets = cast("LabelTargets", data.targets)
+    n_rows = data.n_rows
+    labelled = np.ones(n_rows, dtype=bool)
+    if targets.unknown is not None:
+        labelled = ~targets.unknown.nothing_known
+    rows = np.flatnonzero(labelled & (data.weights > 0))
+    splits = draw_splits(rows, cv, TreeOptions.of(estimator), random, targets.Y)
+    tests = np.concatenate([test for _, test in splits])
+    truth: Any = targets.Y[tests].astype(np.float64)
+    if targets.unknown is not None:
+        truth = truth + targets.unknown.as_rows()[tests] * np.nan
+    found = {}
+    for part in parts:
+        mixed = mix_features(data, part)
+        predicted = []
+        for _, test in splits:
+            learnt = np.setdiff1d(np.arange(n_rows), test)
+            learnt = learnt[labelled[learnt]] if part == 1 else learnt
+            scores = estimator._score_held_out(
+                mixed.with_targets(cast("LabelTargets", mixed.targets), learnt),
+                data.by_rows[test],
+            )
+            predicted.append(scores)
+        found[part] = float(
+            pooled_auprc(
+                truth,
+                np.concatenate(predicted),
+                hierarchy=estimator.hierarchy_,
+                sample_weight=data.weights[tests],
+            )
+        )
+    return found
