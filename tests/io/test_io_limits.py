@@ -121,7 +121,7 @@ def test_the_command_line_takes_limits(tmp_path):
 
 
 def test_deep_rows_are_refused_before_they_fill_the_memory(monkeypatch):
-    monkeypatch.setattr("ramify.labels.closure._MAX_CLOSED", 5_000_000)
+    monkeypatch.setattr("ramify.labels.graph._MAX_CLOSED", 5_000_000)
     n_labels = 2_000
     chain = Hierarchy(range(n_labels), (np.r_[0, np.arange(n_labels)], np.arange(n_labels - 1)))
     with pytest.raises(MemoryError, match="3000 rows have more than 5000000 labels together"):

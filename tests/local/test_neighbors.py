@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ramify import MLkNN
-from ramify.local.neighbors import find_by_present_cells, find_nearest
+from ramify.local.ml_knn import find_by_present_cells, find_nearest
 from tests.reference import transformations as twins
 from tests.support.budget import budget
 
@@ -19,7 +19,7 @@ METRICS = ["euclidean", "cosine", "cityblock"]
 SCALES = [1.0, 1e-160, 1e140, 0.1]
 PRINT_NEIGHBOURS = """
 import hashlib, numpy as np
-from ramify.local.neighbors import find_nearest
+from ramify.local.ml_knn import find_nearest
 X = np.random.default_rng(0).integers(0, 3, size=(900, 40)) * np.sqrt(0.5)
 for metric in ("euclidean", "cosine"):
     print(hashlib.sha256(find_nearest(X, X, k=10, itself=True, metric=metric)).hexdigest())

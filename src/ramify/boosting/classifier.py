@@ -41,7 +41,6 @@ from ramify.boosting.partitions import (
     fit_partitions,
     is_partitioned,
 )
-from ramify.boosting.relearning import relearn_rounds
 from ramify.boosting.rounds import (
     Booster,
     BoostingRows,
@@ -57,7 +56,7 @@ from ramify.boosting.stopping import (
     read_scoring,
     score_held_out,
 )
-from ramify.boosting.trees import name_label_sets, read_boosted
+from ramify.boosting.trees import name_label_sets, read_boosted, relearn_rounds
 from ramify.data.features import read_features
 from ramify.decision import make_coherent
 from ramify.decision.coherence import REPAIRS

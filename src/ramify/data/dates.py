@@ -55,17 +55,11 @@ _CLOCK = re.compile(
     r"(?P<time>\d{1,2}:[0-5]\d(?::[0-5]\d)?)(?: ?(?P<half>[ap])\.?m\.?| ?(?:h|Uhr))?",
     re.IGNORECASE,
 )
-_FOREIGN = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[T ,].*)?")
 
 
 def is_date(text: str) -> bool:
     """Return whether a text is a date in ISO 8601 format, with or without a time."""
     return moment_of(text) is not None
-
-
-def is_foreign_date(text: str) -> bool:
-    """Return whether a text looks like a date in another notation, such as 31.01.2024."""
-    return _FOREIGN.fullmatch(text) is not None and not is_date(text)
 
 
 def is_time(column: Any) -> bool:

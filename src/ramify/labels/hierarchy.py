@@ -24,15 +24,16 @@ from ramify.labels.building import (
     rows_from_lists,
     without_root,
 )
-from ramify.labels.closure import (
+from ramify.labels.graph import (
+    LabelGraph,
     close_matrix,
     decode_matrix,
     encode_label_sets,
     label_costs,
     label_weights,
     propagate_scores,
+    row_of,
 )
-from ramify.labels.graph import LabelGraph, row_of
 from ramify.labels.obo import read_terms
 from ramify.labels.terms import TermSet
 from ramify.labels.text_formats import read_json, read_outline, write_json, write_outline

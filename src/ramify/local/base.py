@@ -269,6 +269,23 @@ class LocalArchitecture(LocalClassifier):
         "estimator": Maybe(AnyOf(Estimator(), ListOf(Maybe(Estimator()))))
     }
 
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         given = [one for one in as_list(self.estimator) if hasattr(one, "__sklearn_tags__")]

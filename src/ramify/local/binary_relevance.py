@@ -185,23 +185,6 @@ class BinaryRelevancePlus(LocalArchitecture):
         ),
     }
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _why_not_unknown(self) -> str | None:
         return "BinaryRelevancePlus learns from all other labels. Use BinaryRelevance"
 

@@ -104,23 +104,6 @@ class PerEdgeClassifier(LocalArchitecture):
 
     _by_level = True
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
         return edge_problems(rows)
 
@@ -268,7 +251,37 @@ class PerNodeClassifier(LocalArchitecture):
         return StepsDown(lambda _, label: self._key(label), combine)
 
 
-class PerParentClassifier(LocalArchitecture):
+class _JointArchitecture(LocalArchitecture):
+    """Base class of architectures whose models predict several labels."""
+
+    _joint = True
+    _by_level = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        hierarchy: Hierarchy | None = None,
+        multilabel: bool | None = None,
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.multilabel = multilabel
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _exclusive(self) -> bool:
+        """Return whether a row has at most one label of a model."""
+        return self.format_.single_label if self.multilabel is None else not self.multilabel
+
+
+class PerParentClassifier(_JointArchitecture):
     """One classifier per parent, which predicts its children.
 
     The model of a parent is fitted on the rows that have the parent and predicts which of its
@@ -328,31 +341,8 @@ class PerParentClassifier(LocalArchitecture):
     array(['animal/cat', 'animal/dog'], dtype='<U10')
     """
 
-    _joint = True
-    _by_level = True
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        multilabel: bool | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.multilabel = multilabel
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
-        return check_exclusive(parent_problems(rows, exclusive), rows)
+        return check_exclusive(parent_problems(rows, self._exclusive()), rows)
 
     def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
         return {position_of(hierarchy, key), *labels}
@@ -366,7 +356,7 @@ class PerParentClassifier(LocalArchitecture):
         return StepsDown(lambda parent, _: self._key(parent), np.multiply)
 
 
-class PerLevelClassifier(LocalArchitecture):
+class PerLevelClassifier(_JointArchitecture):
     """One classifier per level of the hierarchy.
 
     The model of a level is fitted on all rows and predicts which labels of the level they have.
@@ -432,31 +422,8 @@ class PerLevelClassifier(LocalArchitecture):
     ['LinearClassifier', 'PCTClassifier']
     """
 
-    _joint = True
-    _by_level = True
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        multilabel: bool | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.multilabel = multilabel
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        exclusive = self.format_.single_label if self.multilabel is None else not self.multilabel
-        return check_exclusive(level_problems(rows, exclusive), rows)
+        return check_exclusive(level_problems(rows, self._exclusive()), rows)
 
     def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
         return set(labels)

@@ -197,23 +197,6 @@ class LabelPowerset(LabelSetClassifier):
     (3, 3)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
     def _local_estimator(self, data: TreeData | None = None) -> Any:
         estimator = super()._local_estimator(data)
         if self.n_jobs is None or not hasattr(estimator, "n_jobs"):

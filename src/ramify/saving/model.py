@@ -20,8 +20,7 @@ from ramify.saving.container import (
     read_member,
     write_container,
 )
-from ramify.saving.kinds import KINDS
-from ramify.saving.searches import SEARCH_KINDS
+from ramify.saving.kinds import KINDS, SEARCH_KINDS
 from ramify.saving.values import Decoder, Encoder, PoolReader
 from ramify.saving.wrapped import WRAPPED, dump_wrapped, load_wrapped
 

@@ -58,7 +58,7 @@ def look(
     check_exists(data, hierarchy)
     settings = replace(columns.settings(labels.settings(files)), id_column=only_id(ids))
     from ramify.apps.predicting import remembered_table
-    from ramify.apps.reading.looking import look_at
+    from ramify.apps.reading.any_file import look_at
 
     is_model = data.suffix == ".ramify"
     if is_model:

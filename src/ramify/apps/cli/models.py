@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +28,7 @@ from ramify.io.errors import check_exists
 if TYPE_CHECKING:
     from ramify.inspection import ModelSummary, RuleSet
     from ramify.io.tables.table import Table
+
 
 LabelNames = Annotated[
     list[str] | None,
@@ -68,7 +69,6 @@ def tree(
     ``ramify tree species.ramify --max-depth 3``
     """
     check_exists(model)
-    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.predicting import load_classifier
     from ramify.inspection import summarise
     from ramify.inspection.outline import read_choice
@@ -150,7 +150,6 @@ def rules(
     ``ramify rules species.ramify --label taxonomy/bird``
     """
     check_exists(model)
-    from ramify.apps.cli.members import choose_member, say_member
     from ramify.inspection import rules as rules_of
     from ramify.saving import load
 
@@ -201,7 +200,6 @@ def explain(
     """
     id_column = only_id(ids)
     check_exists(model, data)
-    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.cli.prediction_files import row_names
     from ramify.apps.predicting import (
         features_for,
@@ -301,7 +299,6 @@ def explore(
     check_output(out, model, data)
     check_exists(model, data)
     from ramify.apps.cli.evaluating import read_known_labels
-    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.cli.prediction_files import row_names
     from ramify.apps.cli.training import known_labels
     from ramify.apps.predicting import (
@@ -379,7 +376,6 @@ def export(
     path = out or model.with_suffix(".onnx")
     check_output(path, model)
     check_exists(model)
-    from ramify.apps.cli.members import choose_member, say_member
     from ramify.apps.predicting import load_classifier
     from ramify.export import to_onnx
     from ramify.io.files import replacing
@@ -440,3 +436,76 @@ def serve(
     with open_socket(host, port) as listening:
         say(f"Listening on http://{host}:{listening.getsockname()[1]} (Ctrl-C stops it)")
         run_server(app, listening, max_connections)
+
+
+# ---- members of a vote ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Member:
+    """A model with trees, and how it is called in the model around it."""
+
+    model: Any
+    name: str = ""  # empty if it is the whole model
+    weight: float | None = None  # in a vote
+    others: tuple[str, ...] = ()  # names to choose from
+
+    @property
+    def words(self) -> str:
+        """The member in words."""
+        share = "" if self.weight is None else f", which has {self.weight:.0%} of the vote"
+        return f"the member {self.name}{share}"
+
+
+def choose_member(model: Any, path: Path, name: str | None = None) -> Member:
+    """Return the model itself if it has trees, or else the named or the weightiest member."""
+    members = _members(model)
+    if _has_trees(model) or (not members and name is None):
+        if name is not None:
+            raise ValueError(
+                f"--member is for models made of others, got {path}, a {type(model).__name__}. "
+                "Omit it."
+            )
+        return Member(model)
+    names = tuple(members)
+    weights = dict(zip(names, getattr(model, "weights_", ()), strict=False))
+    if name is not None and name not in members:
+        raise ValueError(
+            f"--member must be one of {', '.join(names)}, got {name!r}.{did_you_mean(name, names)}"
+        )
+    # Probabilities are easier to read than the margins of boosted trees.
+    order = sorted(names, key=lambda one: (_has_margins(members[one]), -weights.get(one, 0.0)))
+    chosen = name or next((one for one in order if _has_trees(members[one])), order[0])
+    found = members[chosen]
+    if not _has_trees(found) and _members(found):  # a classifier around a tree
+        found = choose_member(found, path).model
+    return Member(found, chosen, weights.get(chosen), names)
+
+
+def say_member(member: Member) -> None:
+    """Print which member of a model is shown."""
+    if member.name:
+        which = f"; choose with --member: {', '.join(member.others)}" * (len(member.others) > 1)
+        of = counted(len(member.others), "member")
+        say(f"Note: the model has {of} and is shown by {member.words}{which}", soft_wrap=True)
+
+
+def _members(model: Any) -> dict[str, Any]:
+    """Return the fitted models inside a model by name."""
+    named = getattr(model, "named_estimators_", None)
+    if named is not None:
+        return {str(name): one for name, one in named.items()}
+    listed = getattr(model, "estimators_", None)
+    if isinstance(listed, list):
+        return {str(k): one for k, one in enumerate(listed, 1)}
+    inside = getattr(model, "estimator_", None)
+    return {} if inside is None else {type(inside).__name__: inside}
+
+
+def _has_trees(model: Any) -> bool:
+    found = model._as_trees() if hasattr(model, "_as_trees") else None
+    return found is not None and bool(found.trees)
+
+
+def _has_margins(model: Any) -> bool:
+    return _has_trees(model) and model._as_trees().unit == "margin"

@@ -133,8 +133,7 @@ def train(
     from ramify.apps.cli.describing import print_training, training_facts
     from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
-    from ramify.apps.reading.any_file import check_has_ids, split_identifiers
-    from ramify.apps.reading.looking import summary_of
+    from ramify.apps.reading.any_file import check_has_ids, split_identifiers, summary_of
     from ramify.meta.selective import SelectiveClassifier
     from ramify.saving.model import save_with_settings
 

@@ -17,14 +17,17 @@ from ramify.apps.clus.hierarchical_target import HierarchicalErrors, Hierarchica
 from ramify.apps.clus.learning import learn
 from ramify.apps.clus.models import Learned, evaluate, join
 from ramify.apps.clus.options import Switches
-from ramify.apps.clus.prediction_files import (
+from ramify.apps.clus.problem import Problem, check_run, read_problem
+from ramify.apps.clus.result_files import (
+    Fold,
+    Parts,
     precision_recall_lines,
     prediction_lines,
+    result_lines,
     roc_lines,
     shown_models,
+    validation_lines,
 )
-from ramify.apps.clus.problem import Problem, check_run, read_problem
-from ramify.apps.clus.result_files import Fold, Parts, result_lines, validation_lines
 from ramify.apps.clus.settings import Settings
 from ramify.io.files import writing_text
 from ramify.trees.clus import clus_folds

@@ -1,4 +1,4 @@
-"""Read data and hierarchies from files of any supported format."""
+"""Read and summarise data, and read hierarchies, from files of any supported format."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ramify._messages import did_you_mean, shorten
 from ramify.apps.reading.settings import DataOptions
+from ramify.inspection.tables.look import summarise_table
+from ramify.inspection.tables.summary import TableSummary
 from ramify.io import read_mulan, read_obo
 from ramify.io.errors import check_exists, names_file
 from ramify.io.files import read_utf8
@@ -24,7 +26,14 @@ from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.texts import look_like_paths
 
-__all__ = ["check_has_ids", "read_data", "read_hierarchy", "split_identifiers"]
+__all__ = [
+    "check_has_ids",
+    "look_at",
+    "read_data",
+    "read_hierarchy",
+    "split_identifiers",
+    "summary_of",
+]
 
 
 def read_data(
@@ -236,3 +245,26 @@ def _read_lines(path: Path, limits: ReadLimits) -> Hierarchy:
         return Hierarchy.from_text(text)
     paths = (tuple(line.strip().split("/")) for line in lines if line.strip())
     return Hierarchy.from_paths(limits.checked_paths(paths, "/", str(path)))
+
+
+# ---- summaries ------------------------------------------------------------------------------
+
+
+def look_at(
+    path: Path, hierarchy: Path | None, options: DataOptions, keep: Sequence[str] = ()
+) -> TableSummary:
+    """Read a table as ``ramify train`` does and summarise it; labels may be missing."""
+    is_labelled = options.target is not None or format_of(path) in ("arff", "svmlight")
+    table = read_data(path, hierarchy, options, labelled=is_labelled, strict=False)
+    return summary_of(path, table, keep, hierarchy)
+
+
+def summary_of(
+    path: Path, table: Table, keep: Sequence[str] = (), hierarchy: Path | None = None
+) -> TableSummary:
+    """Summarise a table with all its columns, which was read with the file of a hierarchy."""
+    file = None if hierarchy is None else str(hierarchy)
+    summary = summarise_table(
+        table, where=str(path), problems=table.problems, keep=keep, hierarchy=file
+    )
+    return replace(summary, name=path.name)

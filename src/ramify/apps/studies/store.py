@@ -28,8 +28,8 @@ from ramify._schema import (
     Sizes,
     Text,
     Whole,
+    wrong,
 )
-from ramify._schema.values import wrong
 from ramify.apps.studies.claims import (
     ALL_MEASURES,
     CLAIM_KINDS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ramify._messages import counted, import_extra
 from ramify._validation import check_number
-from ramify.inspection.drawing.layout import make_picture
+from ramify.inspection.drawing.layout import RelatedLabels, make_picture, relate_labels
 from ramify.inspection.drawing.picture import (
     FONT_SIZE,
     LINE_HEIGHT,
@@ -19,7 +19,6 @@ from ramify.inspection.drawing.picture import (
 )
 from ramify.inspection.drawing.svg import answer_place, edge_ends, purity_colour
 from ramify.inspection.outline import read_choice
-from ramify.inspection.related_labels import RelatedLabels, relate_labels
 from ramify.inspection.summary import summarise_labels
 from ramify.local.brdt import BRDTClassifier
 

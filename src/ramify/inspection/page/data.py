@@ -13,12 +13,17 @@ from scipy import sparse
 
 from ramify._messages import counted
 from ramify._validation import check_same_length
+from ramify.inspection.drawing.layout import relate_labels
 from ramify.inspection.importance import importances
 from ramify.inspection.node_tests import FeatureNames
 from ramify.inspection.outline import outline_parents, short_name
-from ramify.inspection.page.certainty import describe_certainty
-from ramify.inspection.page.performance import COUNTS, TITLES, Performance, measure_rows
-from ramify.inspection.related_labels import relate_labels
+from ramify.inspection.page.performance import (
+    COUNTS,
+    TITLES,
+    Performance,
+    describe_certainty,
+    measure_rows,
+)
 from ramify.inspection.rulesets.extraction import root_prior
 from ramify.inspection.summary import ModelSummary, TreeSummary, read_tree_rows
 from ramify.labels.encoding import read_labels

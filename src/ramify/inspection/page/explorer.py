@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ramify._validation import Label, check_number
-from ramify.inspection.page.certainty import describe_certainty
 from ramify.inspection.page.data import PageRows, describe_answers, describe_model, describe_rows
-from ramify.inspection.page.performance import Performance
+from ramify.inspection.page.performance import Performance, describe_certainty
 from ramify.inspection.summary import ModelSummary, summarise_labels
 from ramify.io.files import replacing
 from ramify.meta.selective import SelectiveClassifier

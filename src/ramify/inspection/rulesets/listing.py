@@ -1,17 +1,18 @@
-"""The rules of a model: one rule per leaf, with support, precision and lift."""
+"""The rules of a model, one per leaf, with support, precision and lift, and their formats."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ramify._messages import counted
+from ramify._messages import counted, import_extra
 from ramify._validation import Label, check_same_length
-from ramify.inspection.outline import LabelChoice
+from ramify.inspection.outline import LabelChoice, make_outline
 from ramify.inspection.rulesets.extraction import (
     Columns,
     LabelRule,
@@ -22,12 +23,19 @@ from ramify.inspection.rulesets.extraction import (
     read_rules,
     root_prior,
 )
-from ramify.inspection.rulesets.formats import frame_of_rules, json_of_rules, text_of_rules
 from ramify.inspection.summary import ModelSummary, read_tree_rows, summarise_labels
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
-__all__ = ["LabelRule", "Rule", "RuleSet", "rules"]
+__all__ = [
+    "LabelRule",
+    "Rule",
+    "RuleSet",
+    "frame_of_rules",
+    "json_of_rules",
+    "rules",
+    "text_of_rules",
+]
 
 
 class RuleSet(Sequence[Rule]):
@@ -329,3 +337,131 @@ def _boosted_rules(
     measured = _measured(found, model, summary, X, y)
     shares = [replace(rule, probability=rule.precision) for rule in measured]
     return RuleSet(shares, model, summary, measured.prior)
+
+
+# ---- the list in every format ---------------------------------------------------------------
+
+
+_COLUMNS = [
+    "rule",
+    "label",
+    "precision",
+    "lift",
+    "score",
+    "support",
+    "coverage",
+    "n_trees",
+    "conditions",
+]
+
+
+def text_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    choice: LabelChoice,
+) -> str:
+    """Format rules as IF lines, each followed by its labels with precision and lift."""
+    lines = []
+    for rule in found:
+        lines.append(f"IF {rule.to_text()}  [{_count(rule)}]")
+        lines.extend(f"   {line}" for line in _label_lines(rule, hierarchy, prior, choice))
+    return "\n".join(lines) + "\n"
+
+
+def _count(rule: Rule) -> str:
+    rows = f"{round(rule.support, 1):g} row{'' if round(rule.support, 1) == 1 else 's'}"
+    trees = f", {counted(rule.n_trees, 'tree')}" if rule.n_trees > 1 else ""
+    return f"{rows}, {rule.coverage:.0%}{trees}".replace("%", " %")
+
+
+def _label_lines(
+    rule: Rule, hierarchy: Hierarchy, prior: NDArray[np.float64], choice: LabelChoice
+) -> Iterator[str]:
+    precision = np.zeros(hierarchy.n_labels)
+    precision[rule.labels] = rule.precision
+    outline = make_outline(hierarchy, precision, prior, choice)
+    names = [f"{'  ' * line.level}{line.name}" for line in outline.lines]
+    width = max(map(len, names), default=0)
+    for line, name in zip(outline.lines, names, strict=True):
+        share = prior[line.label]
+        lift = f"  ×{line.probability / share:.1f}" if share else ""
+        yield f"{name:<{width}}  {line.probability:.2f}{lift}"
+    if outline.n_hidden:
+        yield f"… {counted(outline.n_hidden, 'more label')}"
+    if not outline.lines:
+        yield f"no label with precision ≥ {choice.threshold:g}"
+
+
+def frame_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    min_precision: float,
+) -> Any:
+    """Return one row per rule and label, ordered by label and score."""
+    pandas = import_extra("pandas", "tables")
+    records = []
+    for number, rule in enumerate(found):
+        for label, precision in zip(rule.labels.tolist(), rule.precision.tolist(), strict=True):
+            if precision < min_precision:
+                continue
+            lift = precision / prior[label] if prior[label] else float("nan")
+            records.append(
+                (
+                    number,
+                    label,
+                    precision,
+                    lift,
+                    rule.coverage * lift,
+                    rule.support,
+                    rule.coverage,
+                    rule.n_trees,
+                    rule.to_text(),
+                )
+            )
+    frame = pandas.DataFrame.from_records(records, columns=_COLUMNS)
+    frame = frame.sort_values(
+        ["label", "score", "precision"], ascending=[True, False, False], kind="stable"
+    )
+    frame["label"] = [hierarchy.labels[label] for label in frame["label"]]
+    return frame.reset_index(drop=True)
+
+
+def json_of_rules(
+    found: Sequence[Rule],
+    hierarchy: Hierarchy,
+    prior: NDArray[np.float64],
+    min_precision: float,
+    only: int | None = None,
+) -> str:
+    """Return a JSON list of rules, with exact bounds and probabilities.
+
+    Labels below `min_precision` or other than `only` are left out, and rules without any other.
+    """
+    content = []
+    for rule in found:
+        said = zip(
+            rule.labels.tolist(), rule.probability.tolist(), rule.precision.tolist(), strict=True
+        )
+        then = [
+            {
+                "label": hierarchy.labels[label],
+                "probability": probability,
+                "precision": precision,
+                "lift": precision / float(prior[label]) if prior[label] else None,
+            }
+            for label, probability, precision in said
+            if precision >= min_precision and only in (None, label)
+        ]
+        if then:
+            content.append(
+                {
+                    "if": [condition.to_dict() for condition in rule.conditions],
+                    "support": rule.support,
+                    "coverage": rule.coverage,
+                    "n_trees": rule.n_trees,
+                    "then": then,
+                }
+            )
+    return json.dumps(content, ensure_ascii=False, indent=1)

@@ -24,8 +24,8 @@ from ramify.io.formats import TextForm, format_of
 from ramify.io.limits import ReadLimits
 from ramify.io.tables.cells import CellReading, read_cells
 from ramify.io.tables.csv_files import CsvCells, read_csv
-from ramify.io.tables.footer import without_footer
 from ramify.io.tables.labels import LabelForm, read_label_columns
+from ramify.io.tables.layout import without_footer
 from ramify.io.tables.parquet_files import nested_columns, read_parquet
 from ramify.io.tables.records import read_records
 from ramify.io.tables.roles import (
