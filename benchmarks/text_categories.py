@@ -215,7 +215,6 @@ def text_learners(n_trees: int) -> dict[str, Callable[[], Any]]:
     """Return learners that read texts, by name; the first is the default of `ramify train`."""
     ours: dict[str, Callable[[], Any]] = {
         "LinearClassifier": ramify.LinearClassifier,
-        "LinearClassifier(max_classes=2000)": lambda: ramify.LinearClassifier(max_classes=2000),
         "PerParentClassifier": ramify.PerParentClassifier,
     }
     others = {
