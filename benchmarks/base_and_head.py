@@ -86,13 +86,20 @@ def measure() -> dict[str, float]:
     forest = ramify.PCTForestClassifier(hierarchy, n_estimators=10, random_state=0)
     boosting = ramify.PCTGradientBoostingClassifier(hierarchy, max_iter=20, random_state=0)
     local = ramify.PerEdgeClassifier(ramify.PCTClassifier(max_depth=4), hierarchy=hierarchy)
+    # Labels that have nothing to do with X give trees of many small nodes.
+    shuffled = y[np.random.default_rng(0).permutation(len(X))]
+    nodes = ramify.PCTForestClassifier(hierarchy, n_estimators=10, n_jobs=2, random_state=0)
+    rows = [X[k : k + 1] for k in range(1000)]
     work: dict[str, Callable[[], object]] = {
         "tree: fit": lambda: tree.fit(X, y),
         "forest: fit": lambda: forest.fit(X, y),
         "boosting: fit": lambda: boosting.fit(X, y),
         "per edge: fit": lambda: local.fit(X, y),
         "forest: predict_proba": lambda: forest.predict_proba(X),
-        "forest: 1,000 single rows": lambda: [forest.predict_proba(X[:1]) for _ in range(1000)],
+        "tree: 1,000 single rows": lambda: [tree.predict_proba(row) for row in rows],
+        "forest: 1,000 single rows": lambda: [forest.predict_proba(row) for row in rows],
+        "boosting: 1,000 single rows": lambda: [boosting.predict_proba(row) for row in rows],
+        "many small nodes, two threads: fit": lambda: nodes.fit(X, shuffled),
         "forest: predict": lambda: forest.predict(X),
         "pooled_auprc": lambda: pooled_auprc(y, forest.predict_proba(X)),
     }

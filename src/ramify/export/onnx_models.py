@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._base.tree_models import Margins, ModelTree, TreeModel
@@ -142,7 +141,8 @@ def _add_boosted(
     ]
     sums = add_ensemble(graph, nodes, n_outputs, base=margins.start)
     if margins.label_sets is not None:
-        return add_label_sums(graph, graph.add("Softmax", sums, axis=1), margins.label_sets)
+        members = graph.constant(margins.label_sets.toarray(), np.float32)
+        return graph.add("MatMul", graph.add("Softmax", sums, axis=1), members)
     return add_coherence(graph, graph.add("Sigmoid", sums), hierarchy, margins.coherence)
 
 
@@ -186,11 +186,3 @@ def add_coherence(graph: GraphBuilder, scores: str, hierarchy: Hierarchy, method
         reduction=method,
     )
     return graph.add("Transpose", repaired, perm=[1, 0])
-
-
-def add_label_sums(
-    graph: GraphBuilder, probabilities: str, label_sets: sparse.csr_array[np.int32]
-) -> str:
-    """Add up the probabilities of the label sets that contain each label."""
-    members = graph.constant(label_sets.toarray(), np.float32)
-    return graph.add("MatMul", probabilities, members)

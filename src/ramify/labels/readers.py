@@ -229,7 +229,7 @@ def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
     for label in distinct:
         check_label_name(label, "a label of y", (str, int, float))
     if not distinct:
-        raise _no_labels_error()
+        raise ValueError("y contains no labels. Pass labels or a hierarchy.")
     texts = [label for label in distinct if isinstance(label, str)]
     separator = find_separator(texts)
     if separator is None:
@@ -241,10 +241,6 @@ def infer_hierarchy(labels: Iterable[Any]) -> Hierarchy:
     if note is not None:
         warnings.warn(note, UserWarning, stacklevel=6)
     return found
-
-
-def _no_labels_error() -> ValueError:
-    return ValueError("y contains no labels. Pass labels or a hierarchy.")
 
 
 def read_label_sets(

@@ -244,7 +244,7 @@ class MLkNN(ArrayClassifier):
             self.posterior_.shape != (n_labels, self.n_neighbors_ + 1)
             or self.Y_.shape != (self.X_.shape[0], n_labels)
             or not 0 <= self.n_neighbors_ < self.X_.shape[0]
-            or self.X_.shape[1] != _count_columns(self.schema_)
+            or self.X_.shape[1] != len(column_owners(self.schema_))
         ):
             raise ValueError("X_, Y_, n_neighbors_ and posterior_ do not fit together")
 
@@ -310,10 +310,6 @@ def column_owners(schema: FeatureSchema) -> NDArray[np.intp]:
     return np.concatenate(
         [np.arange(n_numeric), n_numeric + np.repeat(np.arange(len(sizes)), sizes)]
     )
-
-
-def _count_columns(schema: FeatureSchema) -> int:
-    return len(column_owners(schema))
 
 
 def _check_range(X: Any) -> None:

@@ -33,7 +33,6 @@ from ramify.labels.formats import label_array
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import close_unknown
-from ramify.taxonomies.probabilities import count_for_and_against
 
 COLUMNS = ("old", "new", "change", "score", "reason")
 """The columns of mapping files; only the first two are required."""
@@ -275,7 +274,7 @@ class LabelMapping:
     @cached_property
     def _differences(self) -> tuple[Any, Any]:
         """The old labels that count for each new label, and those that count against it."""
-        return count_for_and_against(self._images, self.old.parent_rows)
+        return _count_for_and_against(self._images, self.old.parent_rows)
 
     @cached_property
     def _images(self) -> sparse.csr_array[np.int32]:
@@ -616,3 +615,20 @@ def _check_lines(
             f"{removed[both[0]]} says that nothing takes the place of {both[0]!r}, but "
             f"{mapped[both[0]]} names a label. Remove one of them."
         )
+
+
+def _count_for_and_against(images: Any, parent_rows: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return the old labels that count for each new label, and those that count against it."""
+    indptr, indices = parent_rows
+    n_old = images.shape[0]
+    ones = np.ones(len(indices), dtype=np.int32)
+    above: Any = sparse.csr_array((ones, indices, indptr), shape=(n_old, n_old)) @ images
+    above.data[:] = 1
+    both = images.multiply(above)
+    found = []
+    for part in (images - both, above - both):
+        rows = sparse.csr_array(part.T)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        found.append(rows)
+    return found[0], found[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from scipy import sparse
 from ramify._savable import savable
 from ramify._schema import Schema, Text, Whole
 from ramify.labels.graph import row_of
-
-if TYPE_CHECKING:
-    from ramify.taxonomies.mapping import LabelMapping
+from ramify.taxonomies.mapping import LabelMapping
 
 STATUSES = ("kept", "remapped", "relearnt", "unknown")
 """What may become of a label of the new taxonomy in a model that is carried to it."""
@@ -135,23 +133,6 @@ class ProbabilityCarrier:
         for k in row_of((self._lost.indptr, self._lost.indices), t):
             found *= 1.0 - np.minimum(columns[k] / above, 1.0)
         return found
-
-
-def count_for_and_against(images: Any, parent_rows: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Return the old labels that count for each new label, and those that count against it."""
-    indptr, indices = parent_rows
-    n_old = images.shape[0]
-    ones = np.ones(len(indices), dtype=np.int32)
-    above: Any = sparse.csr_array((ones, indices, indptr), shape=(n_old, n_old)) @ images
-    above.data[:] = 1
-    both = images.multiply(above)
-    found = []
-    for part in (images - both, above - both):
-        rows = sparse.csr_array(part.T)
-        rows.eliminate_zeros()
-        rows.sort_indices()
-        found.append(rows)
-    return found[0], found[1]
 
 
 def label_statuses(mapping: LabelMapping, copied: NDArray[np.int64]) -> NDArray[np.str_]:

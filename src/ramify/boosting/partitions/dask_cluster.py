@@ -299,7 +299,7 @@ def _check_collection(name: str, data: Any) -> None:
 
 
 def _check_same_partitions(found: dict[str, Any]) -> None:
-    n_partitions = {name: _count_partitions(data) for name, data in found.items()}
+    n_partitions = {name: int(data.npartitions) for name, data in found.items()}
     if len(set(n_partitions.values())) > 1:
         raise ValueError(
             f"X, y and sample_weight must have the same partitions, got {n_partitions}. Call "
@@ -315,10 +315,6 @@ def _check_same_partitions(found: dict[str, Any]) -> None:
             "X, y and sample_weight must have the same number of rows in every partition, got "
             f"chunks {sizes}. Call rechunk."
         )
-
-
-def _count_partitions(data: Any) -> int:
-    return int(data.npartitions)
 
 
 def _delayed(data: Any) -> list[Any]:

@@ -46,7 +46,8 @@ def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
     breadth = [box.height if sideways else box.width for box in boxes]
     along = [box.width if sideways else box.height for box in boxes]
     depth = _depths(len(boxes), picture.edges)
-    rank_gap = (62.0 if sideways else 40.0) + _longest_answer(picture.edges, sideways)
+    longest = max((len(edge.answer) for edge in picture.edges), default=0)
+    rank_gap = (62.0 if sideways else 40.0) + (3.0 * longest if sideways else 0.0)
     starts = _rank_starts(depth, along, rank_gap)
     needed = _needed(children, breadth)
     middle = _middles(children, breadth, needed)
@@ -69,10 +70,6 @@ def place_boxes(picture: Picture, *, sideways: bool) -> Picture:
         height=max(box.y + box.height / 2 for box in placed) + _MARGIN,
         sideways=sideways,
     )
-
-
-def _longest_answer(edges: Sequence[Edge], sideways: bool) -> float:
-    return max((len(edge.answer) for edge in edges), default=0) * 3.0 if sideways else 0.0
 
 
 def _children(n_boxes: int, edges: Sequence[Edge]) -> list[list[int]]:
