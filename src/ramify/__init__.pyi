@@ -4,6 +4,7 @@ from ramify.boosting import (
     HierarchicalAdaBoostMHClassifier,
     PCTGradientBoostingClassifier,
 )
+from ramify.data.embedding import TextEmbedder
 from ramify.datasets import fetch, list_datasets, load_animals, make_hierarchical_classification
 from ramify.inspection import look
 from ramify.io import read_table
@@ -118,6 +119,7 @@ __all__ = [
     "RAkEL",
     "SelectiveClassifier",
     "SiblingLassoClassifier",
+    "TextEmbedder",
     "TunedThresholdClassifierCV",
     "as_levels",
     "as_sets",

@@ -19,6 +19,7 @@ _MODULES = {
         "Rounds",
     ),
     "boosting.classifier": ("PCTGradientBoostingClassifier",),
+    "data.embedding": ("TextEmbedder",),
     "data.features": ("FeatureSchema",),
     "data.scaling": ("Components", "Scaling"),
     "data.texts": ("Terms",),

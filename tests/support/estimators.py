@@ -120,8 +120,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
 
 
 def public_estimators() -> list[type]:
-    """Return all estimators of the public API."""
-    found = [getattr(ramify, name) for name in ramify.__all__]
+    """Return all estimators of the public API but `TextEmbedder`, which needs a model."""
+    found = [getattr(ramify, name) for name in ramify.__all__ if name != "TextEmbedder"]
     return [cls for cls in found if inspect.isclass(cls) and issubclass(cls, BaseEstimator)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
@@ -12,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ramify._messages import shorten
+from ramify.data.columns import text_columns
+from ramify.data.embedding import TextEmbedder
+from ramify.data.texts import texts_of
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
 from ramify.io.limits import ReadLimits
@@ -27,6 +31,40 @@ def with_vectors(table: Table, path: FilePath, limits: ReadLimits) -> Table:
     """Add the vectors of a file to a table: by their identifiers, or in the order of the rows."""
     matrix, ids = _read(Path(path), limits)
     table = named_columns(table)
+    _check_has_room(table)
+    rows = (
+        _rows_in_order(table, path, len(matrix)) if ids is None else _rows_by_id(table, path, ids)
+    )
+    note = (
+        f"{fspath(path)}: vectors of {matrix.shape[1]} numbers, joined "
+        f"{'in the order of the rows' if ids is None else 'by identifier'}"
+    )
+    return _with_column(table, matrix[rows], note)
+
+
+def with_embeddings(table: Table, model: str, names: Sequence[str] | None = None) -> Table:
+    """Add the vectors of the texts of a table, joined row by row.
+
+    `names`: the columns of texts of a trained model; None if they are to be found.
+    """
+    table = named_columns(table)
+    _check_has_room(table)
+    names = text_columns(table.X) if names is None else [n for n in names if n in table.X]
+    if not names:
+        raise ValueError(
+            f"{table.name} must have a column of texts to embed, got "
+            f"{shorten(table.feature_names)}. Omit --embed, or name a column with --kind "
+            "COLUMN=text."
+        )
+    rows = zip(*(texts_of(table.X[name], name) for name in names), strict=True)
+    joined = [". ".join(text for text in row if text) or None for row in rows]
+    embedder = TextEmbedder(model).fit([text for text in joined if text] or [""])
+    matrix = embedder.transform(np.array(joined, dtype=object))
+    note = f"{', '.join(names)}: texts embedded as {matrix.shape[1]} numbers by {model}"
+    return _with_column(table, matrix, note)
+
+
+def _check_has_room(table: Table) -> None:
     if not hasattr(table.X, "columns"):
         raise ValueError(
             f"vectors must be beside a table with named columns, got {table.name}, whose features "
@@ -36,18 +74,14 @@ def with_vectors(table: Table, path: FilePath, limits: ReadLimits) -> Table:
         raise ValueError(
             f"{table.name} must not have a column {VECTORS!r} if vectors are given. Rename it."
         )
-    rows = (
-        _rows_in_order(table, path, len(matrix)) if ids is None else _rows_by_id(table, path, ids)
-    )
+
+
+def _with_column(table: Table, matrix: NDArray[np.float64], note: str) -> Table:
     return replace(
         table,
-        X=table.X.assign(**{VECTORS: list(matrix[rows])}),
+        X=table.X.assign(**{VECTORS: list(matrix)}),
         feature_names=(*table.feature_names, VECTORS),
-        notes=(
-            *table.notes,
-            f"{fspath(path)}: vectors of {matrix.shape[1]} numbers, joined "
-            f"{'in the order of the rows' if ids is None else 'by identifier'}",
-        ),
+        notes=(*table.notes, note),
     )
 
 

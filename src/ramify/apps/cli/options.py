@@ -171,6 +171,14 @@ class FileOptions:
             "rows, or a .npz file with vectors and ids (with --id)."
         ),
     ] = None
+    embed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Add embeddings of the texts by a model of sentence-transformers on this "
+            "machine: its folder, or its name.",
+        ),
+    ] = None
     encoding: Annotated[
         str | None, typer.Option(help="Encoding of a text file, e.g. latin-1 (default: found).")
     ] = None
@@ -207,6 +215,7 @@ class FileOptions:
             missing=tuple(self.missing) if self.missing else None,
             encoding=self.encoding,
             index_base=self.index_base,
+            embed=self.embed,
             vectors=None if self.vectors is None else str(self.vectors),
         )
 

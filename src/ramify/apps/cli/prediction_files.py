@@ -197,7 +197,7 @@ def stream_predictions(
     Columns that are not features are read as a whole: one of them may name the rows.
     """
     answer.check(path)
-    if not _is_streamed(path, model, data):
+    if not _is_streamed(path, model, data) or options.embed is not None:
         return None
     try:
         rows = CsvBatches(data, options.form, options.limits)

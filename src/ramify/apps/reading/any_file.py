@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ramify._messages import did_you_mean, shorten
 from ramify.apps.reading.settings import DataOptions
+from ramify.data.columns import TEXT
 from ramify.inspection.tables.look import summarise_table
 from ramify.inspection.tables.summary import TableSummary
 from ramify.io import read_mulan, read_obo
@@ -21,7 +22,7 @@ from ramify.io.tables.parquet_files import nested_columns
 from ramify.io.tables.reading import Manner, read
 from ramify.io.tables.roles import left_out_columns, selected, with_roles
 from ramify.io.tables.table import Table
-from ramify.io.vectors import with_vectors
+from ramify.io.vectors import with_embeddings, with_vectors
 from ramify.labels.encoding import PartialLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.texts import look_like_paths
@@ -60,6 +61,13 @@ def read_data(
             path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
         )  # fmt: skip
         return with_vectors(table, options.vectors, options.limits or ReadLimits())
+    if options.embed is not None:
+        others = replace(options, embed=None)
+        table = read_data(
+            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
+        )  # fmt: skip
+        texts = [name for name, kind in (kinds or {}).items() if kind == TEXT]
+        return with_embeddings(table, options.embed, None if kinds is None else texts)
     if options.ends != "known":
         others = replace(options, ends="known")
         table = read_data(

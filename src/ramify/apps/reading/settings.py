@@ -38,6 +38,7 @@ class DataOptions:
     groups: str | None = None  # the column of groups, which is not a feature
     kinds: tuple[str, ...] = ()  # what columns are, such as "code=category"
     vectors: str | None = None  # the file of vectors of the rows
+    embed: str | None = None  # the model that turns texts into vectors
 
     def columns(self, *, labelled: bool, kinds: Mapping[str, str], trained: bool) -> Columns:
         """Return what the columns of a table are for."""
@@ -91,6 +92,7 @@ class ReadingSettings:
     drop: tuple[str, ...] | None = None
     id_column: str | None = None
     groups: str | None = None
+    embed: str | None = None  # the model that turns texts into vectors
     # The file of vectors of the rows. A model does not remember it: other rows have others.
     vectors: str | None = None
     # What was found in the training data, in case a file can be read in several ways.
