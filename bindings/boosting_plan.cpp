@@ -94,7 +94,8 @@ void make_plan(BoostingPlan* self, const Columns& X, const Vector<std::int32_t>&
     stoppable([&] {
         StopSignal signal(interrupted_by(nullptr));
         auto binned = X.visit([&](const auto& columns) {
-            return BinnedData::from(columns, conversion, input.roles.learning, max_bins, signal);
+            return BinnedData::from(columns, conversion, input.roles.learning, input.roles.weight,
+                                    max_bins, signal);
         });
         new (self) BoostingPlan(std::move(binned), input.outputs, std::move(input.roles),
                                 input.output_weight, options);

@@ -62,16 +62,16 @@ void check_max_bins(std::size_t max_bins) {
 }
 
 void add_numeric(BinEdges& edges, const Vector<double>& low, const Vector<double>& high,
-                 const Vector<std::uint32_t>& counts, std::size_t max_bins) {
+                 const Vector<double>& weights, std::size_t max_bins) {
     check_max_bins(max_bins);
-    require(low.size() == counts.size() && high.size() == counts.size(),
-            "low, high and counts must have the same length");
-    edges.features.push_back(bin_intervals(view(low), view(high), view(counts), max_bins));
+    require(low.size() == weights.size() && high.size() == weights.size(),
+            "low, high and weights must have the same length");
+    edges.features.push_back(bin_intervals(view(low), view(high), view(weights), max_bins));
 }
 
-void add_codes(BinEdges& edges, const Vector<std::uint32_t>& counts, std::size_t max_bins) {
+void add_codes(BinEdges& edges, const Vector<double>& weights, std::size_t max_bins) {
     check_max_bins(max_bins);
-    edges.features.push_back(bin_codes(view(counts), max_bins));
+    edges.features.push_back(bin_codes(view(weights), max_bins));
 }
 
 Owned<std::int64_t> bins_of_features(const BinEdges& edges) {
@@ -326,9 +326,9 @@ void init_boosting_shards(nb::module_& m) {
                      nb::make_tuple(self.type(), nb::make_tuple(std::move(states))));
              })
         .def("__len__", [](const BinEdges& edges) { return edges.features.size(); })
-        .def("add_numeric", &add_numeric, nb::arg("low"), nb::arg("high"), nb::arg("counts"),
+        .def("add_numeric", &add_numeric, nb::arg("low"), nb::arg("high"), nb::arg("weights"),
              nb::arg("max_bins"))
-        .def("add_codes", &add_codes, nb::arg("counts"), nb::arg("max_bins"))
+        .def("add_codes", &add_codes, nb::arg("weights"), nb::arg("max_bins"))
         .def("state", &state_of, nb::arg("feature"),
              "Whether the feature is nominal, its bins, thresholds and bins of codes.")
         .def("n_bins", &bins_of_features);

@@ -1,6 +1,7 @@
 #include "gradient_boosting/binning.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "growing/split.hpp"
@@ -14,37 +15,78 @@ constexpr std::size_t features_per_group = 256;
 constexpr std::size_t dense_if_one_in = 4;
 // Cells below which threads are not worth starting.
 constexpr std::size_t min_binned_cells = 1'000'000;
+constexpr double smallest_weight = std::numeric_limits<float>::denorm_min();
 
 unsigned threads_for(std::size_t n_rows, std::size_t n_columns, unsigned n_threads) {
     return n_rows * n_columns < min_binned_cells ? 1U : n_threads;
 }
 
-/// How many of the chosen rows have each rank.
-std::vector<std::uint32_t> count_ranks(const Feature& feature,
-                                       std::span<const std::uint32_t> rows) {
-    std::vector<std::uint32_t> counts(feature.values.size(), 0);
-    if (!feature.ranks.empty()) {
+/// The rows from which bins are found.
+class WeighedRows {
+  public:
+    WeighedRows(std::span<const std::uint32_t> rows, std::span<const float> weight) : rows_(rows) {
+        // Rows of equal weight are counted: these sums are exact.
+        const bool equal = std::ranges::all_of(
+            rows, [&](auto row) { return weight[row] == weight[rows.front()]; });
+        if (!equal) weight_ = weight;
         for (const auto row : rows) {
-            if (feature.ranks[row] != missing_rank) ++counts[feature.ranks[row]];
-        }
-        return counts;
-    }
-    std::vector<std::uint32_t> chosen;
-    std::size_t n_zero = rows.size();
-    std::ranges::set_intersection(rows, feature.missing_rows, std::back_inserter(chosen));
-    n_zero -= chosen.size();
-    auto cell = feature.stored_by_row.begin();
-    for (const auto row : rows) {
-        while (cell != feature.stored_by_row.end() && cell->row < row) ++cell;
-        if (cell == feature.stored_by_row.end()) break;
-        if (cell->row == row) {
-            ++counts[cell->rank];
-            --n_zero;
+            n_heavy_ += weight_of(row) > 0;
+            total_ += weight_of(row);
         }
     }
-    if (n_zero > 0) counts[feature.zero_rank] = static_cast<std::uint32_t>(n_zero);
-    return counts;
-}
+
+    /// The sum of the weights of the rows with each rank.
+    std::vector<double> of_ranks(const Feature& feature) const {
+        std::vector<double> sums(feature.values.size(), 0.0);
+        if (!feature.ranks.empty()) {
+            for (const auto row : rows_) {
+                if (feature.ranks[row] != missing_rank) sums[feature.ranks[row]] += weight_of(row);
+            }
+            return sums;
+        }
+        auto n_zero = n_heavy_;
+        double zeros = total_;
+        const auto leave_out = [&](std::uint32_t row) {
+            n_zero -= weight_of(row) > 0;
+            zeros -= weight_of(row);
+        };
+        std::vector<std::uint32_t> missing;
+        std::ranges::set_intersection(rows_, feature.missing_rows, std::back_inserter(missing));
+        std::ranges::for_each(missing, leave_out);
+        auto cell = feature.stored_by_row.begin();
+        for (const auto row : rows_) {
+            while (cell != feature.stored_by_row.end() && cell->row < row) ++cell;
+            if (cell == feature.stored_by_row.end()) break;
+            if (cell->row == row) {
+                sums[cell->rank] += weight_of(row);
+                leave_out(row);
+            }
+        }
+        // Differences of weights that are not whole may be rounded.
+        if (n_zero > 0) sums[feature.zero_rank] = std::max(zeros, smallest_weight);
+        return sums;
+    }
+
+    /// The sum of the weights of the rows with each code.
+    std::vector<double> of_codes(const Feature& feature) const {
+        std::vector<double> sums(static_cast<std::size_t>(feature.n_categories), 0.0);
+        for (const auto row : rows_) {
+            const auto code = feature.codes[row];
+            if (code >= 0) sums[static_cast<std::size_t>(code)] += weight_of(row);
+        }
+        return sums;
+    }
+
+  private:
+    double weight_of(std::uint32_t row) const {
+        return weight_.empty() ? 1.0 : static_cast<double>(weight_[row]);
+    }
+
+    std::span<const std::uint32_t> rows_;
+    std::span<const float> weight_;  // empty if all are equal
+    std::size_t n_heavy_ = 0;        // rows with a positive weight
+    double total_ = 0;
+};
 
 std::vector<std::uint8_t> bins_of_ranks(const Feature& feature,
                                         const std::vector<double>& threshold) {
@@ -73,7 +115,7 @@ struct Binned {
 /// Puts features into bins, each on its own: several threads may share it.
 class Binner {
   public:
-    Binner(std::size_t n_rows, std::span<const std::uint32_t> rows, std::size_t max_bins)
+    Binner(std::size_t n_rows, WeighedRows rows, std::size_t max_bins)
         : n_rows_(n_rows), rows_(rows), max_bins_(max_bins) {}
 
     Binned bin(const Feature& feature) const {
@@ -88,12 +130,7 @@ class Binner {
 
   private:
     void fill_nominal(const Feature& feature, BinnedFeature& binned) const {
-        const auto n_codes = static_cast<std::size_t>(feature.n_categories);
-        std::vector<std::uint32_t> counts(n_codes, 0);
-        for (const auto row : rows_) {
-            if (feature.codes[row] >= 0) ++counts[static_cast<std::size_t>(feature.codes[row])];
-        }
-        binned = bin_codes(counts, max_bins_);
+        binned = bin_codes(rows_.of_codes(feature), max_bins_);
         binned.bins.resize(n_rows_);
         for (std::size_t row = 0; row < n_rows_; ++row) {
             const auto code = feature.codes[row];
@@ -104,12 +141,12 @@ class Binner {
 
     void fill_numeric(const Feature& feature, Binned& binned) const {
         auto& made = binned.feature;
-        const auto counts = count_ranks(feature, rows_);
-        for (const auto& cut : find_cuts(counts, max_bins_)) {
+        const auto weights = rows_.of_ranks(feature);
+        for (const auto& cut : find_cuts(weights, max_bins_)) {
             made.threshold.push_back(
                 threshold_between(feature.values[cut.above], feature.values[cut.below], true));
         }
-        const bool any = std::ranges::any_of(counts, [](auto count) { return count > 0; });
+        const bool any = std::ranges::any_of(weights, [](double weight) { return weight > 0; });
         made.n_bins = static_cast<std::uint8_t>(any ? made.threshold.size() + 1 : 0);
         const auto bins = bins_of_ranks(feature, made.threshold);
         binned.sparse =
@@ -152,7 +189,7 @@ class Binner {
     }
 
     std::size_t n_rows_;
-    std::span<const std::uint32_t> rows_;
+    WeighedRows rows_;
     std::size_t max_bins_;
 };
 
@@ -206,20 +243,20 @@ BinnedData collect(std::vector<Binned> binned, std::size_t n_rows, unsigned n_th
 
 }  // namespace
 
-std::vector<Cut> find_cuts(std::span<const std::uint32_t> counts, std::size_t max_bins) {
+std::vector<Cut> find_cuts(std::span<const double> weights, std::size_t max_bins) {
     std::vector<std::size_t> ranks;
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-        if (counts[r] > 0) ranks.push_back(r);
+    for (std::size_t r = 0; r < weights.size(); ++r) {
+        if (weights[r] > 0) ranks.push_back(r);
     }
     std::vector<Cut> cuts;
     const bool all = ranks.size() <= max_bins;
-    auto left = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    std::uint64_t in_bin = 0;
+    double left = std::accumulate(weights.begin(), weights.end(), 0.0);
+    double in_bin = 0;
     for (std::size_t i = 0; i + 1 < ranks.size(); ++i) {
-        in_bin += counts[ranks[i]];
-        const std::uint64_t bins_left = max_bins - cuts.size();
+        in_bin += weights[ranks[i]];
+        const auto bins_left = static_cast<double>(max_bins - cuts.size());
         if (bins_left == 1) break;
-        const auto next = counts[ranks[i + 1]];
+        const double next = weights[ranks[i + 1]];
         const bool full = in_bin * bins_left >= left;
         const bool next_is_full = next * (bins_left - 1) >= left - in_bin && next > in_bin;
         if (all || full || next_is_full) {
@@ -231,18 +268,18 @@ std::vector<Cut> find_cuts(std::span<const std::uint32_t> counts, std::size_t ma
     return cuts;
 }
 
-BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_bins) {
+BinnedFeature bin_codes(std::span<const double> weights, std::size_t max_bins) {
     BinnedFeature binned;
     binned.nominal = true;
-    const auto n_codes = counts.size();
+    const auto n_codes = weights.size();
     std::vector<std::size_t> order(n_codes);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return counts[c]; });
+    std::ranges::stable_sort(order, std::greater{}, [&](std::size_t c) { return weights[c]; });
     std::size_t n_seen = 0;
-    while (n_seen < n_codes && counts[order[n_seen]] > 0) ++n_seen;
+    while (n_seen < n_codes && weights[order[n_seen]] > 0) ++n_seen;
     const auto n_bins = std::min(n_seen, max_bins);
     binned.n_bins = static_cast<std::uint8_t>(n_bins);
-    // Categories without a row are treated as missing values.
+    // Categories without weight are treated as missing values.
     binned.bin_of_code.assign(n_codes, binned.n_bins);
     for (std::size_t i = 0; i < n_seen; ++i) {
         binned.bin_of_code[order[i]] = static_cast<std::uint8_t>(std::min(i, n_bins - 1));
@@ -252,10 +289,11 @@ BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_b
 
 template <typename View>
 BinnedData BinnedData::from(View X, Conversion conversion, std::span<const std::uint32_t> rows,
-                            std::size_t max_bins, StopSignal& signal) {
+                            std::span<const float> weight, std::size_t max_bins,
+                            StopSignal& signal) {
     const std::size_t n_columns = conversion.n_categories.size();
     conversion.n_threads = threads_for(X.n_rows, n_columns, conversion.n_threads);
-    const Binner binner(X.n_rows, rows, max_bins);
+    const Binner binner(X.n_rows, WeighedRows(rows, weight), max_bins);
     std::vector<Binned> binned(n_columns);
     convert_columns(X, conversion, signal, [&](std::size_t column, const Feature& feature) {
         binned[column] = binner.bin(feature);
@@ -264,11 +302,12 @@ BinnedData BinnedData::from(View X, Conversion conversion, std::span<const std::
 }
 
 template BinnedData BinnedData::from(MatrixView<float>, Conversion, std::span<const std::uint32_t>,
-                                     std::size_t, StopSignal&);
+                                     std::span<const float>, std::size_t, StopSignal&);
 template BinnedData BinnedData::from(MatrixView<double>, Conversion,
-                                     std::span<const std::uint32_t>, std::size_t, StopSignal&);
-template BinnedData BinnedData::from(CscView, Conversion, std::span<const std::uint32_t>,
+                                     std::span<const std::uint32_t>, std::span<const float>,
                                      std::size_t, StopSignal&);
+template BinnedData BinnedData::from(CscView, Conversion, std::span<const std::uint32_t>,
+                                     std::span<const float>, std::size_t, StopSignal&);
 
 std::uint8_t BinnedData::bin(std::size_t feature, std::size_t row) const {
     const auto& binned = features[feature];

@@ -31,12 +31,13 @@ struct Cut {
     std::size_t below;
 };
 
-/// Divides ranks into bins of about equal counts; a rank with many rows has a bin of its own.
-std::vector<Cut> find_cuts(std::span<const std::uint32_t> counts, std::size_t max_bins);
+/// Divides ranks into bins of about equal weight, the sum over rows; a heavy rank has a bin of its
+/// own, and ranks of weight 0 do not count. Whole weights, such as numbers of rows, give exact cuts.
+std::vector<Cut> find_cuts(std::span<const double> weights, std::size_t max_bins);
 
-/// The bins of the codes with these counts: the most frequent come first, rare ones share the last
-/// bin, and codes without a row have the bin of missing values.
-BinnedFeature bin_codes(std::span<const std::uint32_t> counts, std::size_t max_bins);
+/// The bins of the codes with these weights: the heaviest come first, light ones share the last
+/// bin, and codes without weight have the bin of missing values.
+BinnedFeature bin_codes(std::span<const double> weights, std::size_t max_bins);
 
 /// A cell of a sparse feature whose bin is not that of zero.
 struct SparseBin {
@@ -56,11 +57,13 @@ struct BinnedData {
     std::vector<BinnedFeature> features;
     std::vector<SparseGroup> groups;
 
-    /// Bins hold about equal numbers of the rows in `rows`; all rows are put into bins. A few
+    /// Bins hold about equal weights of the rows in `rows`; all rows are put into bins. A few
     /// columns are converted at a time: the ranks of all would take several times as much memory.
+    /// `weight`: of all rows.
     template <typename View>
     static BinnedData from(View X, Conversion conversion, std::span<const std::uint32_t> rows,
-                           std::size_t max_bins, StopSignal& signal);
+                           std::span<const float> weight, std::size_t max_bins,
+                           StopSignal& signal);
 
     std::uint8_t bin(std::size_t feature, std::size_t row) const;
 };

@@ -25,12 +25,12 @@ std::uint8_t bin_of(const BinnedFeature& feature, double value) {
 }  // namespace
 
 BinnedFeature bin_intervals(std::span<const double> low, std::span<const double> high,
-                            std::span<const std::uint32_t> counts, std::size_t max_bins) {
+                            std::span<const double> weights, std::size_t max_bins) {
     BinnedFeature feature;
-    for (const auto& cut : find_cuts(counts, max_bins)) {
+    for (const auto& cut : find_cuts(weights, max_bins)) {
         feature.threshold.push_back(threshold_between(low[cut.above], high[cut.below], true));
     }
-    const bool any = std::ranges::any_of(counts, [](auto count) { return count > 0; });
+    const bool any = std::ranges::any_of(weights, [](double weight) { return weight > 0; });
     feature.n_bins = static_cast<std::uint8_t>(any ? feature.threshold.size() + 1 : 0);
     return feature;
 }

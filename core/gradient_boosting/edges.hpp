@@ -11,10 +11,10 @@
 
 namespace ramify {
 
-/// The bins of a numeric feature. Its values are counted in intervals, from `low` to `high`, by
+/// The bins of a numeric feature. Its values are weighed in intervals, from `low` to `high`, by
 /// decreasing value; an interval may be one value.
 BinnedFeature bin_intervals(std::span<const double> low, std::span<const double> high,
-                            std::span<const std::uint32_t> counts, std::size_t max_bins);
+                            std::span<const double> weights, std::size_t max_bins);
 
 /// Puts the rows of a partition into given bins: every feature is stored dense.
 template <typename T>

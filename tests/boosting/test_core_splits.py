@@ -152,8 +152,9 @@ def test_rounds_equal_those_of_the_reference(seed, loss, n_outputs, l2):
 @quickly
 @given(problems())
 def test_thresholds_lie_between_bins(problem):
+    rows, max_bins = problem.learning, problem.settings.max_bins
     thresholds = [
-        {*reference.thresholds_of(c.values[problem.learning], problem.settings.max_bins), -np.inf}
+        {*reference.thresholds_of(c.values[rows], max_bins, problem.weights[rows]), -np.inf}
         for c in problem.columns
     ]
     for _, _, arrays in rounds(problem, 2):
@@ -172,7 +173,10 @@ def test_categories_of_a_bin_stay_together(problem):
             column = problem.columns[test.column]
             assert test.n_codes == column.n_values
             bins = reference.category_bins(
-                column.values[problem.learning], column.n_values, problem.settings.max_bins
+                column.values[problem.learning],
+                column.n_values,
+                problem.settings.max_bins,
+                problem.weights[problem.learning],
             )
             takes_yes = test.takes_yes(np.arange(column.n_values, dtype=float))
             for b in range(bins.max() + 1):

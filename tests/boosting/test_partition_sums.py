@@ -78,11 +78,11 @@ def edges_of(columns, n_categories, max_bins, limit=8192):
     for values, n_codes in zip(columns, n_categories, strict=True):
         if n_codes:
             codes = values[~np.isnan(values)].astype(int)
-            edges.add_codes(np.bincount(codes, minlength=n_codes).astype(np.uint32), max_bins)
+            edges.add_codes(np.bincount(codes, minlength=n_codes).astype(float), max_bins)
         else:
             counted = ValueCounts.of(values, limit)
             low, high = (np.ascontiguousarray(ends[::-1]) for ends in counted.intervals())
-            counts = np.ascontiguousarray(counted.counts[::-1].astype(np.uint32))
+            counts = np.ascontiguousarray(counted.counts[::-1].astype(float))
             edges.add_numeric(low, high, counts, max_bins)
     return edges
 

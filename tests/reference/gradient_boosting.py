@@ -62,13 +62,18 @@ class Settings:
 # ---- bins ----------------------------------------------------------------------------------
 
 
-def thresholds_of(values: np.ndarray, max_bins: int) -> list[float]:
+def thresholds_of(
+    values: np.ndarray, max_bins: int, weights: np.ndarray | None = None
+) -> list[float]:
     """Return the thresholds between the bins of a numeric column, largest first.
 
-    Each value has its own bin if there are few of them. Otherwise bins hold about equal numbers
-    of rows: a bin ends when it has its part of the rows left, or when the next value alone has.
+    Each value has its own bin if there are few of them. Otherwise bins hold about equal weights
+    of rows: a bin ends when it has its part of the weight left, or when the next value alone has.
     """
-    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    weights = times_of(weights, len(values))
+    seen = ~np.isnan(values) & (weights > 0)
+    distinct, place = np.unique(values[seen], return_inverse=True)
+    counts = np.bincount(place, weights[seen], minlength=len(distinct))
     distinct, counts = distinct[::-1].tolist(), counts[::-1].tolist()
     ends = list(range(len(distinct) - 1))
     if len(distinct) > max_bins:
@@ -93,9 +98,20 @@ def between(upper: float, lower: float) -> float:
     return middle if math.isfinite(middle) and middle < upper else lower
 
 
-def category_bins(codes: np.ndarray, n_categories: int, max_bins: int) -> np.ndarray:
+def times_of(weights: np.ndarray | None, n_rows: int) -> np.ndarray:
+    """Return how often rows count in bins; once if all have the same weight."""
+    if weights is None or n_rows == 0 or (weights == weights[0]).all():
+        return np.ones(n_rows)
+    return weights.astype(np.float32).astype(np.float64)  # as in the core
+
+
+def category_bins(
+    codes: np.ndarray, n_categories: int, max_bins: int, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Return the bin of each category: rare ones share the last bin; -1 if it has no row."""
-    counts = np.bincount(codes[~np.isnan(codes)].astype(int), minlength=n_categories)
+    seen = ~np.isnan(codes)
+    times = times_of(weights, len(codes))[seen]
+    counts = np.bincount(codes[seen].astype(int), times, minlength=n_categories)
     order = sorted(range(n_categories), key=lambda c: (-counts[c], c))
     bins = np.full(n_categories, -1)
     for place, c in enumerate(order):
@@ -203,15 +219,21 @@ def score(sums: Any, weight: Any, l2: float) -> Any:
 
 
 def column_sides(
-    x: np.ndarray, column: Column, rows: np.ndarray, max_bins: int, max_categories: int
+    x: np.ndarray,
+    column: Column,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    *,
+    max_bins: int,
+    max_categories: int,
 ) -> np.ndarray:
-    """Return every division of x that a test can make; `column` and `rows` define the bins.
+    """Return every division of x that a test can make; `column`, `rows` and `weights` define bins.
 
     Nominal columns with more than `max_categories` bins in x are left out.
     """
     known = ~np.isnan(x)
     if column.is_nominal:
-        bins = category_bins(column.values[rows], column.n_values, max_bins)
+        bins = category_bins(column.values[rows], column.n_values, max_bins, weights[rows])
         at = np.where(known, bins[np.where(known, x, 0).astype(int)], -1)
         known = at >= 0
         occurring = sorted(set(at[known].tolist()))
@@ -220,7 +242,7 @@ def column_sides(
         subsets = [s for k in range(len(occurring)) for s in combinations(occurring, k + 1)]
         sides = [np.isin(at, s) for s in subsets]
     else:
-        thresholds = thresholds_of(column.values[rows], max_bins)
+        thresholds = thresholds_of(column.values[rows], max_bins, weights[rows])
         sides = [x > t for t in thresholds] + [known]
     both = [side & known for side in sides] + [side | ~known for side in sides]
     return np.array(both).reshape(len(both), len(x))
@@ -244,7 +266,9 @@ def best_gain(
     best = (0.0, 0.0)
     for column in columns:
         x = column.values[node]
-        sides = column_sides(x, column, rows, settings.max_bins, max_categories)
+        sides = column_sides(
+            x, column, rows, weights, max_bins=settings.max_bins, max_categories=max_categories
+        )
         yes = sides.sum(axis=1)
         smaller = np.minimum(yes, len(node) - yes)
         sides = sides[smaller >= max(1, settings.min_samples_leaf)]
@@ -281,7 +305,7 @@ def best_test(
     """Return the best test of a numeric column that has no missing value."""
     best, most = None, 0.0
     for j, column in enumerate(columns):
-        for threshold in thresholds_of(column.values, settings.max_bins):
+        for threshold in thresholds_of(column.values, settings.max_bins, w):
             side = column.values[node] > threshold
             if min(side.sum(), (~side).sum()) < settings.min_samples_leaf:
                 continue

@@ -105,10 +105,11 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         fraction of the rows that a tree is learnt from, rounded up.
     l2_regularization : float
         Added to the sum of second derivatives in a leaf; larger values give smaller steps.
-    max_features : int, float, {"sqrt", "log2"}, optional
+    max_features : int, float, {"auto", "sqrt", "log2"}, optional
         Number of features, or fraction of all D features, to consider in a tree. New features are
-        drawn for every tree, from the features that are not constant. "sqrt" means ⌊√D⌋ + 1,
-        "log2" means ⌊log2 D⌋ + 1, and None means all.
+        drawn for every tree, from the features that are not constant. "auto" means 30 % of the
+        features, but at least 3, so that trees can combine features if there are few. "sqrt" means
+        ⌊√D⌋ + 1, "log2" means ⌊log2 D⌋ + 1, and None means all.
     subsample : float
         Fraction of the rows to draw for each tree, without replacement.
     max_bins : int
@@ -262,7 +263,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         max_leaf_nodes: int | None = None,
         min_samples_leaf: float = 5,
         l2_regularization: float = 1.0,
-        max_features: Any = 0.3,
+        max_features: Any = "auto",
         subsample: float = 1.0,
         max_bins: int = 64,
         sketch_size: int = 64,
@@ -326,7 +327,7 @@ class PCTGradientBoostingClassifier(StagedClassifier):
             check_number("max_leaf_nodes", self.max_leaf_nodes, 2, whole=True)
         check_min_samples("min_samples_leaf", self.min_samples_leaf, 1)
         check_number("l2_regularization", self.l2_regularization, 0, 1e12)
-        count_features(self.max_features, 1)
+        self._count_features(1)
         check_number("subsample", self.subsample, 1e-12, 1)
         check_number("max_bins", self.max_bins, 2, _MAX_BINS, whole=True)
         check_number("sketch_size", self.sketch_size, 1, whole=True)
@@ -605,12 +606,18 @@ class PCTGradientBoostingClassifier(StagedClassifier):
         )
         options.l2_regularization = float(self.l2_regularization)
         options.n_sampled_rows = n_drawn
-        options.n_sampled_features = count_features(self.max_features, self.schema_.n_variables)
+        options.n_sampled_features = self._count_features(self.schema_.n_variables)
         options.sketch_size = min(_NO_LIMIT, int(self.sketch_size))
         options.seed = self._seed
         options.first_round = n_kept
         options.n_threads = count_threads(self.n_jobs)
         return options
+
+    def _count_features(self, n_features: int) -> int:
+        """Return the number of features that are drawn for a tree."""
+        if isinstance(self.max_features, str) and self.max_features == "auto":
+            return max(count_features(0.3, n_features), min(3, n_features))
+        return count_features(self.max_features, n_features)
 
     def _course(self, booster: Booster, rows: BoostingRows) -> Course:
         scorer = read_scoring(self.scoring)

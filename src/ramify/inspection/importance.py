@@ -21,6 +21,7 @@ from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import read_ranking
 from ramify.metrics.ranking import areas_of_labels
+from ramify.trees.criteria import weight_of_children
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -269,7 +270,7 @@ def _label_weights(model: Any, summary: ModelSummary) -> NDArray[np.float64]:
     source: Any = model if hasattr(model, "w0") else getattr(model, "estimator", None)
     if not hasattr(source, "w0") or summary.outputs != "labels":
         return np.ones(summary.hierarchy.n_labels)
-    return np.asarray(summary.hierarchy.weights(source.w0, source.weighting))
+    return np.asarray(summary.hierarchy.weights(weight_of_children(source), source.weighting))
 
 
 def _explained(

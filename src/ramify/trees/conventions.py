@@ -14,7 +14,12 @@ from sklearn.utils import check_random_state
 from ramify import _core
 from ramify.data.rows import as_rows
 from ramify.labels.hierarchy import Hierarchy
-from ramify.trees.criteria import Criterion, balanced_factors, find_label_weights
+from ramify.trees.criteria import (
+    Criterion,
+    balanced_factors,
+    find_label_weights,
+    weight_of_children,
+)
 from ramify.trees.sampling import Sampling
 from ramify.trees.targets import weigh_numbers
 from ramify.trees.views import predict_tree
@@ -114,7 +119,7 @@ class Conventions:
         factors = tree.label_weight
         if isinstance(factors, str):
             factors = balanced_factors(Y, weights)
-        return find_label_weights(hierarchy, tree.w0, tree.weighting, factors)
+        return find_label_weights(hierarchy, weight_of_children(tree), tree.weighting, factors)
 
     def weigh_numbers(
         self, values: NDArray[np.float64], weights: Weights

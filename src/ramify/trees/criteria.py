@@ -16,6 +16,9 @@ from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
 
 _MAX_WEIGHT = 1e100
+_FOR_LABEL_SETS = 0.75  # as in CLUS
+_FOR_PATHS = 4.0
+_LARGEST_SPREAD = 1e30
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,24 @@ def check_label_weight(label_weight: Any) -> None:
             "label_weight must be 'balanced', an array, a dict of label to float or None, got "
             f"{label_weight!r}."
         )
+
+
+def weight_of_children(tree: Any) -> float:
+    """Return the weight of a label relative to its parent, as passed or as found from the rows."""
+    return float(getattr(tree, "w0_", _FOR_LABEL_SETS) if tree.w0 is None else tree.w0)
+
+
+def usual_w0(hierarchy: Hierarchy, row_kind: str) -> float:
+    """Return the weight of a label relative to its parent that is meant by w0=None.
+
+    >>> hierarchy = Hierarchy.from_paths(["animal/cat", "plant"])
+    >>> usual_w0(hierarchy, "path"), usual_w0(hierarchy, "labels")
+    (4.0, 0.75)
+    """
+    if row_kind != "path":
+        return _FOR_LABEL_SETS
+    # Sums of weights of hundreds of levels would not be exact.
+    return float(min(_FOR_PATHS, _LARGEST_SPREAD ** (1 / max(hierarchy.depth, 1))))
 
 
 def find_label_weights(

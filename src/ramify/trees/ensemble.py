@@ -29,7 +29,12 @@ from ramify.labels.encoding import EncodedLabels
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.clus import label_conventions
 from ramify.trees.conventions import Conventions
-from ramify.trees.criteria import check_criterion, check_label_weight
+from ramify.trees.criteria import (
+    check_criterion,
+    check_label_weight,
+    usual_w0,
+    weight_of_children,
+)
 from ramify.trees.growing import grow_member, grow_members
 from ramify.trees.options import TreeOptions
 from ramify.trees.parameters import check_parameters, why_not_unknown
@@ -126,6 +131,10 @@ class TreeEnsemble:
         """Set the out-of-bag attributes; rows without votes are NaN."""
         raise NotImplementedError
 
+    def _describe_choices(self) -> str:
+        """Return what was chosen from the rows, for the progress bar."""
+        return ""
+
     def _keep_trees(self) -> list[_core.Tree]:
         """Return the trees of the previous fit that a fit with `warm_start` keeps."""
         if not self.warm_start or not hasattr(self, "trees_"):
@@ -161,7 +170,15 @@ class TreeEnsemble:
         if len(kept) < self.n_estimators:
             new = seeds[len(kept) :]
             verbose = bool(self.verbose)
-            grown = grow_members(data, options, sampling, new, n_jobs=self.n_jobs, verbose=verbose)
+            grown = grow_members(
+                data,
+                options,
+                sampling,
+                new,
+                n_jobs=self.n_jobs,
+                verbose=verbose,
+                note=self._describe_choices(),
+            )
             self.trees_ = [*kept, *grown]
         else:
             warnings.warn(
@@ -312,10 +329,13 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
     supervision: Any
     supervision_: float
     supervision_scores_: dict[float, float]
+    w0: float | None
+    w0_: float
     oob_score_: float
     oob_decision_function_: NDArray[np.float64]
 
     _saved_schema: ClassVar[Schema] = {
+        "w0_": Number(0),
         "trees_": ListOf(TreeOf("n_variables", "n_labels")),
         "_seed": Whole(-(2**63)),
         "oob_decision_function_": IfPresent(Array(("n_rows", "n_labels"), finite=False)),
@@ -377,6 +397,8 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
 
     def _read_data(self, X: Any, y: Any, sample_weight: Any) -> TreeData:
         X, encoded, weights = self._read_training(X, y, sample_weight, clus_order=self._clus)
+        kind = "labels" if self._clus else self.row_kind_
+        self.w0_ = usual_w0(self.hierarchy_, kind) if self.w0 is None else float(self.w0)
         data = label_data(self, X, encoded.Y, weights, many=True, unknown=encoded.unknown)
         if self._learns_from_features:
             return self._supervise(data)
@@ -402,6 +424,9 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         few.hierarchy_ = self.hierarchy_
         grow_in_turn(few, data, TreeOptions.of(few))
         return few._predict_scores(X)
+
+    def _describe_choices(self) -> str:
+        return "" if self.hierarchy_.depth <= 1 else f" (w0={self.w0_:g})"
 
     def _text_form(self) -> str:
         return "presence"
@@ -453,7 +478,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         tasks = (delayed(relearn_leaves)(tree, task) for tree in old.trees_)
         with closing(in_parallel(tasks, n_jobs=self.n_jobs, prefer="threads")) as found:
             self.trees_ = list(found)
-        self._seed = old._seed
+        self._seed, self.w0_ = old._seed, old.w0_
         return task.statuses_after(task.changed)
 
     def _voting_trees(self) -> VotingTrees | None:
@@ -463,7 +488,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
         return VotingTrees(self.trees_, self.hierarchy_.n_labels, self._clus, n_threads)
 
     def _as_estimator(self, tree: _core.Tree) -> PCTClassifier:
-        member: PCTClassifier = super()._as_estimator(tree)
+        member: PCTClassifier = super()._as_estimator(tree).set_params(w0=self.w0_)
         member.f_test_ = member.f_test
         return member
 
@@ -483,4 +508,5 @@ def grow_in_turn(ensemble: PCTEnsemble, data: TreeData, options: TreeOptions) ->
     ensemble._seed = options.conventions.read_seed(ensemble.random_state)
     seeds = sampling.seeds(ensemble._seed, ensemble.n_estimators)
     options = options.for_rows(n_rows)
+    ensemble.w0_ = weight_of_children(ensemble)
     ensemble.trees_ = [grow_member(data, options, sampling, seed) for seed in seeds]

@@ -30,11 +30,12 @@ class PCTForestClassifier(PCTEnsemble):
         Number of trees.
     criterion : str, callable or array-like
         The impurity that a test reduces: "variance" or any other criterion of `PCTClassifier`.
-    w0 : float
+    w0 : float, optional
         Weight of a label relative to its parent: the weight of a label at depth d is proportional
         to w0 ** d. With 1, all labels have the same weight. Values below 1 favour tests that
-        separate labels near the top. If every row has one path and there are many possible ends,
-        as in text categorisation, a large value such as 10 gives more correct ends.
+        separate labels near the top, and values above 1, tests that separate the ends of paths.
+        None means 4 if at least 95 % of the rows have one path, which is then predicted, and 0.75
+        otherwise and with `clus_compat`.
     weighting : {"avg", "sum", "min", "max"}
         How to combine the weights derived from several parents if the hierarchy is a DAG.
     max_depth : int, optional
@@ -125,6 +126,8 @@ class PCTForestClassifier(PCTEnsemble):
     estimators_ : list of PCTClassifier
         The trees as fitted classifiers, made anew when the attribute is read. ``forest[k]`` makes
         one of them; ``len(forest)`` is their number.
+    w0_ : float
+        The value of `w0` that was used.
     hierarchy_ : Hierarchy
         The label hierarchy, as passed or as inferred from y.
     classes_ : ndarray of shape (n_labels,)
@@ -177,7 +180,7 @@ class PCTForestClassifier(PCTEnsemble):
         *,
         n_estimators: int = 100,
         criterion: Any = "variance",
-        w0: float = 0.75,
+        w0: float | None = None,
         weighting: str = "avg",
         max_depth: int | None = None,
         min_samples_split: float = 2,
@@ -264,7 +267,7 @@ class PCTBaggingClassifier(PCTEnsemble):
 
     Attributes
     ----------
-    trees_, estimators_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
+    trees_, estimators_, w0_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
     feature_importances_, oob_score_, oob_decision_function_, supervision_, supervision_scores_
         As in `PCTForestClassifier`.
 
@@ -286,7 +289,7 @@ class PCTBaggingClassifier(PCTEnsemble):
         *,
         n_estimators: int = 100,
         criterion: Any = "variance",
-        w0: float = 0.75,
+        w0: float | None = None,
         weighting: str = "avg",
         max_depth: int | None = None,
         min_samples_split: float = 2,
@@ -367,7 +370,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
 
     Attributes
     ----------
-    trees_, estimators_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
+    trees_, estimators_, w0_, hierarchy_, classes_, n_features_in_, feature_names_in_, \
     feature_importances_, oob_score_, oob_decision_function_, supervision_, supervision_scores_
         As in `PCTForestClassifier`.
 
@@ -396,7 +399,7 @@ class PCTExtraTreesClassifier(PCTEnsemble):
         *,
         n_estimators: int = 100,
         criterion: Any = "variance",
-        w0: float = 0.75,
+        w0: float | None = None,
         weighting: str = "avg",
         max_depth: int | None = None,
         min_samples_split: float = 2,

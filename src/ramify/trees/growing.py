@@ -79,9 +79,10 @@ def grow_members(
     *,
     n_jobs: int | None = None,
     verbose: bool = False,
+    note: str = "",
 ) -> list[_core.Tree]:
     """Grow one tree per seed, in parallel; the trees do not depend on `n_jobs`."""
     data.prepare()  # once here, not in every thread
     tasks = (delayed(grow_member)(data, options, sampling, seed) for seed in seeds)
     with closing(in_parallel(tasks, n_jobs=n_jobs, prefer="threads", shared=[data])) as grown:
-        return list(track(grown, len(seeds), "Growing trees", shown=verbose))
+        return list(track(grown, len(seeds), f"Growing trees{note}", shown=verbose))

@@ -73,7 +73,7 @@ _CHECKS: dict[str, Check] = {
     "pruning_measure": _measure,
     "pruning_confidence": _number(1e-6, 0.5),
     "pruning_factor": _number(0),
-    "w0": _number(0),
+    "w0": _optional(_number(0)),
     "smoothing": _number(0, 1e12),
     "max_depth": _optional(_number(0, whole=True)),
     "min_samples_split": _rows(2),

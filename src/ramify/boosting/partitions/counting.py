@@ -106,7 +106,8 @@ def find_label_sets(part: Part, reading: Reading, always: bool) -> LabelSets:
 class Counts:
     """Counts over the rows to learn from, which can be added up."""
 
-    # For each feature, counts of its values, or of its codes and missing values.
+    # For each feature, the weights of its values, or of its codes and missing values, in fixed
+    # point.
     values: tuple[Any, ...]
     outputs: NDArray[np.int64]  # number of rows with each output
     output_weights: NDArray[np.int64]  # their weights, in fixed point
@@ -157,7 +158,7 @@ def count_partition(part: Part, reading: Reading) -> Counts:
     outputs = _outputs_of(Y, reading)
     whole = np.rint(np.ldexp(weights.astype(np.float64), reading.weight_bits))
     return Counts(
-        tuple(_count_values(X, reading.schema)),
+        tuple(_weigh_values(X, reading.schema, whole.astype(np.int64))),
         np.bincount(outputs.indices, minlength=outputs.shape[1]).astype(np.int64),
         _sum_weights(outputs, whole),
         _sum_weights(Y, whole),
@@ -173,23 +174,24 @@ def _sum_weights(Y: Any, whole: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.bincount(Y.indices, of_cell, minlength=Y.shape[1]).astype(np.int64)
 
 
-def _count_values(X: Any, schema: FeatureSchema) -> list[Any]:
-    n_rows = X.shape[0]
+def _weigh_values(X: Any, schema: FeatureSchema, whole: NDArray[np.int64]) -> list[Any]:
     columns = cast("Any", X).tocsc() if sparse.issparse(X) else None
     found: list[Any] = []
     for j, n_categories in enumerate(schema.n_categories.tolist()):
         if columns is None:
-            values, n_zeros = X[:, j], 0
+            values, weights, zeros = X[:, j], whole, 0
         else:
-            values = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-            n_zeros = n_rows - len(values)
+            stored = slice(*columns.indptr[j : j + 2])
+            values, weights = columns.data[stored], whole[columns.indices[stored]]
+            zeros = int(whole.sum() - weights.sum())
         if not n_categories:
-            found.append(ValueCounts.of(values, _MAX_INTERVALS, n_zeros))
+            found.append(ValueCounts.of(values, _MAX_INTERVALS, zeros, weights))
             continue
         codes = np.where((values >= 0) & (values < n_categories), values, n_categories)
-        counts = np.bincount(codes.astype(np.int64), minlength=n_categories + 1)
-        counts[0] += n_zeros
-        found.append(counts.astype(np.int64))
+        sums = np.zeros(n_categories + 1, dtype=np.int64)
+        np.add.at(sums, codes.astype(np.int64), weights)
+        sums[0] += zeros
+        found.append(sums)
     return found
 
 

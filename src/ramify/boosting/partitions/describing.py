@@ -57,12 +57,18 @@ class ValueCounts:
         return object.__sizeof__(self) + self.keys.nbytes + self.counts.nbytes
 
     @classmethod
-    def of(cls, values: Any, limit: int, n_zeros: int = 0) -> ValueCounts:
-        """Count values, NaN where missing."""
+    def of(
+        cls, values: Any, limit: int, n_zeros: int = 0, weights: NDArray[np.int64] | None = None
+    ) -> ValueCounts:
+        """Count values, NaN where missing; rows may count several times."""
         cells = np.asarray(values, dtype=np.float64)
-        present = cells[~np.isnan(cells)] + 0.0  # -0.0 becomes 0.0
-        keys, counts = np.unique(_flip(present.view(np.int64)), return_counts=True)
-        counted = cls(keys, counts.astype(np.int64), 0, len(cells) - len(present), limit)
+        times = np.ones(len(cells), dtype=np.int64) if weights is None else weights
+        missing = np.isnan(cells)
+        present = cells[~missing] + 0.0  # -0.0 becomes 0.0
+        keys, place = np.unique(_flip(present.view(np.int64)), return_inverse=True)
+        counts = np.zeros(len(keys), dtype=np.int64)
+        np.add.at(counts, place, times[~missing])
+        counted = cls(keys, counts, 0, int(times[missing].sum()), limit)
         if n_zeros:
             zero = cls(np.zeros(1, np.int64), np.array([n_zeros], np.int64), 0, 0, limit)
             return counted + zero

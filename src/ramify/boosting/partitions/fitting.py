@@ -228,11 +228,11 @@ def _find_edges(counts: Counts, max_bins: int) -> _core.BinEdges:
             edges.add_numeric(
                 np.ascontiguousarray(low[::-1]),
                 np.ascontiguousarray(high[::-1]),
-                np.ascontiguousarray(values.counts[::-1].astype(np.uint32)),
+                np.ascontiguousarray(values.counts[::-1].astype(np.float64)),
                 max_bins,
             )
         else:
-            edges.add_codes(values[:-1].astype(np.uint32), max_bins)
+            edges.add_codes(values[:-1].astype(np.float64), max_bins)
     return edges
 
 
