@@ -28,7 +28,9 @@ class Encoder:
 
     def __init__(self, name: str, **options: Any) -> None:
         if name == "absent":
-            raise OSError("no such model\nin several lines")
+            raise OSError("could not connect")
+        if name == "own code":
+            raise ValueError("it has code.\nMore lines.")
         self.length = 4 if name == "longer" else 3
         self.loaded.append({"name": name, **options})
 
@@ -73,12 +75,10 @@ def test_saved_files_name_the_model(tmp_path: Path):
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(
-        ValueError,
-        match=r"model 'absent' cannot be loaded from this machine \(no "
-        r"such model\)\. ramify downloads nothing: pass the folder",
-    ):
+    with pytest.raises(ValueError, match="model 'absent' was not found on this machine"):
         TextEmbedder("absent").fit(["oak"])
+    with pytest.raises(ValueError, match=r"by sentence-transformers: it has code\. Pass"):
+        TextEmbedder("own code").fit(["oak"])
     with pytest.raises(ValueError, match="X must be texts, got DataFrame"):
         TextEmbedder("small").fit(pd.DataFrame({"a": ["oak"]}))
     with pytest.raises(ValueError, match="batch_size must be"):
@@ -146,7 +146,7 @@ def test_tables_without_texts_are_refused_before_training(folder: Path):
     given = ("-o", folder / "m.ramify", "--embed")
     for table, model, message in (
         ("n.csv", "small", "n must have a column of texts to embed, got 'x'"),
-        ("t.csv", "absent", "model 'absent' cannot be loaded from this machine"),
+        ("t.csv", "absent", "model 'absent' was not found on this machine"),
     ):
         result = run("train", folder / table, *given, model)
         assert result.exit_code == 2

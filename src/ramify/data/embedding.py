@@ -160,13 +160,16 @@ def _load(model: str) -> Any:
     library = import_extra("sentence_transformers", "embed")
     try:
         return library.SentenceTransformer(model, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).partition("\n")[0]
+    except OSError as error:  # its text says that the library could not connect
         raise ValueError(
-            f"model {model!r} cannot be loaded from this machine ({reason}). ramify downloads "
-            f"nothing: pass the folder of a model of sentence-transformers, or download it with "
-            f'python -c "from sentence_transformers import SentenceTransformer as S; '
-            f'S({model!r})".'
+            f"model {model!r} was not found on this machine, and ramify downloads nothing. Pass "
+            "the folder of a model of sentence-transformers, or download it with python -c "
+            f'"from sentence_transformers import SentenceTransformer as S; S({model!r})".'
+        ) from error
+    except (ValueError, KeyError) as error:
+        raise ValueError(
+            f"model {model!r} cannot be loaded by sentence-transformers: "
+            f"{str(error).partition(chr(10))[0]} Pass another model."
         ) from error
 
 
