@@ -13,9 +13,9 @@ larger extra trees and ML-kNN with the cosine distance between standardised colu
 different kind of model. The number of boosting rounds and the weights of the vote are chosen by
 training on the train rows and scoring on the valid rows, or on a fifth of the training rows where
 no valid rows are published. In the same way, one model is chosen for each data set: the one with
-the largest mean score on these rows over all seeds. No choice uses test rows. "Boosting by default"
-and "blend", which is `ramify.BlendClassifier`, have no settings and get the training rows alone:
-they hold out rows themselves.
+the largest mean score on these rows over all seeds. No choice uses test rows. "Boosting by
+default" and "blend", which is `ramify.BlendClassifier`, have no settings and get the training rows
+alone: they hold out rows themselves.
 
 ``--draw K`` divides the rows of each data set anew, with K as the seed: as many train, valid and
 test rows as in the published division, which some settings were chosen on. There are no published

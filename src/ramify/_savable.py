@@ -67,7 +67,7 @@ _MODULES = {
     "meta.carried": ("CarriedClassifier",),
     "meta.level_powerset": ("LevelPowerset",),
     "meta.mandatory_leaf": ("MandatoryLeafClassifier",),
-    "meta.members": ("MemberInputs",),
+    "meta.members": ("BlendMember", "MemberInputs"),
     "meta.metalabeler": ("MetaLabeler",),
     "meta.promises": ("PathPromise", "SetPromise"),
     "meta.selective": ("SelectiveClassifier",),

@@ -30,7 +30,7 @@ def test_the_comparison_is_printed_and_the_winner_saved(animals: Path, tmp_path:
     printed = run(*command)
     assert printed.exit_code == 0, printed.output
     assert "Models compared on 2 folds" in printed.output
-    for name in ("label shares", "tree", "extra trees", "forest", "vote"):
+    for name in ("label shares", "tree", "extra trees", "forest", "blend"):
         assert f"│ {name} " in printed.output
     facts = json.loads(run(*command, "--json").output)
     assert facts["reason"].startswith(f"{facts['chosen']} has the highest pooled_auprc over 2")

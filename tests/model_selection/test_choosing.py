@@ -81,13 +81,13 @@ def test_the_first_of_equal_candidates_is_chosen():
     assert choose(data.X, data.y, candidates=same[::-1]).name == "two"
 
 
-def test_the_default_candidates_include_a_baseline_and_a_vote():
+def test_the_default_candidates_include_a_baseline_and_a_blend():
     data = load_animals()
     choice = choose_model(
         data.X, data.y, hierarchy=data.hierarchy, cv=2, time_limit=None, random_state=0
     )
     names = [trial.name for trial in choice.trials]
-    assert {"label shares", "tree", "forest", "extra trees", "vote"} <= set(names)
+    assert {"label shares", "tree", "forest", "extra trees", "blend"} <= set(names)
     assert names[-1] == "label shares"
     assert "linear" not in names  # which is for texts
     shares = choice.trial("label shares").estimator.set_params(hierarchy=data.hierarchy)

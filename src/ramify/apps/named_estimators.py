@@ -124,6 +124,7 @@ MODELS: Mapping[str, Callable[..., Any]] = _Models(
         "ml-knn": "local.MLkNN",
         "mandatory-leaf": _make_leaf_model,
         "vote": _make_vote,
+        "blend": "meta.BlendClassifier",
     }
 )
 """Estimators by their name in ``ramify train --model``."""

@@ -101,6 +101,12 @@ def _read_model(model: Any) -> TreeModel:
             "terms. Fit on the output of a vectorizer that can be exported, e.g. by skl2onnx, or "
             "save the model with ramify.save."
         )
+    if found.made_features:
+        raise ValueError(
+            f"model must test the features of X to be exported, got a {type(model).__name__}, "
+            "which makes others of them. Export a model that was fitted alone, or save this one "
+            "with ramify.save."
+        )
     margins = found.margins
     if margins is not None and margins.label_sets is None and margins.coherence == "isotonic":
         raise ValueError(

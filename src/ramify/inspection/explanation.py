@@ -219,7 +219,7 @@ def explain(
             f"its estimators, e.g. explain(model.{members}[...], x)."
         )
     X = read_row(model, x)
-    row = _dense_row(summary.features.select(X))
+    row = _dense_row(summary.features.select(model._tree_rows(X)))
     scale = 1 / len(summary.trees) if source.combination == "mean" else 1
     baseline = np.zeros(summary.hierarchy.n_labels)
     contributions = np.zeros((len(row), summary.hierarchy.n_labels))

@@ -13,7 +13,13 @@ from ramify import _core
 from ramify._messages import import_extra
 from ramify._validation import check_number
 from ramify.data.rows import by_columns, by_rows
-from ramify.inspection.summary import ModelSummary, TreeSummary, read_rows, summarise_labels
+from ramify.inspection.summary import (
+    ModelSummary,
+    TreeSummary,
+    as_trees,
+    read_rows,
+    summarise_labels,
+)
 
 
 def shap_values(
@@ -66,6 +72,11 @@ def shap_values(
         others = read_rows(model, background)
         return _by_permutation(shap, model, rows, others, random_state)
     summary = summarise_labels(model)
+    if as_trees(model).made_features:
+        raise ValueError(
+            f"background must be given for this {summary.kind}, got None: its trees test features "
+            "that it makes of those of X. Pass background=X_train[:100]."
+        )
     rows = _dense(summary.features.select(rows))
     _check_numeric(summary, rows)
     scale = 1 / len(summary.trees)

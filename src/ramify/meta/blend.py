@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +23,6 @@ from ramify._schema import (
     ListOf,
     MapOf,
     Number,
-    Part,
     Schema,
     SchemaError,
     Text,
@@ -42,8 +41,8 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.members import (
     BOOSTING,
     EXTRA_TREES,
-    LINEAR,
-    NEIGHBOURS,
+    SMALL_LEAVES,
+    BlendMember,
     MemberInputs,
     Members,
     fit_within,
@@ -106,10 +105,8 @@ class BlendClassifier(HierarchicalClassifier):
     ----------
     estimators_ : list of classifiers
         The fitted members.
-    estimator_names_ : list of str
-        The names of the members: "boosting", "extra trees", "neighbours", "linear".
     named_estimators_ : Bunch
-        The fitted members by name.
+        The fitted members by name: "boosting", "extra trees", "neighbours", "linear".
     weights_ : ndarray
         The weights of the members, which sum to 1.
     member_scores_ : dict of str to float
@@ -139,6 +136,7 @@ class BlendClassifier(HierarchicalClassifier):
 
     Notes
     -----
+    Extra trees have leaves of at least three rows, or of one if that is better on held-out rows.
     Nearest neighbours are left out if there are sample weights, or more than 20,000 rows.
 
     Examples
@@ -148,7 +146,7 @@ class BlendClassifier(HierarchicalClassifier):
     >>> data = load_animals()
     >>> model = BlendClassifier(data.hierarchy, random_state=0)
     >>> model = model.fit(data.X[::2], data.y[::2])
-    >>> for name, weight in zip(model.estimator_names_, model.weights_):
+    >>> for name, weight in zip(model.named_estimators_, model.weights_):
     ...     print(f"{name:12} {weight:.2f}")
     boosting     0.40
     extra trees  0.33
@@ -157,24 +155,18 @@ class BlendClassifier(HierarchicalClassifier):
     0.82
     """
 
-    estimators_: list[Any]
-    estimator_names_: list[str]
+    estimators_: list[BlendMember]
     weights_: NDArray[np.float64]
     member_scores_: dict[str, float]
     best_score_: float
     left_out_: dict[str, str]
-    inputs_: MemberInputs
 
     _saved_schema: ClassVar[Schema] = {
-        "estimator_names_": ListOf(
-            Text((BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR)), "n_estimators"
-        ),
-        "estimators_": ListOf(Fitted(n_labels="n_labels"), "n_estimators"),
+        "estimators_": ListOf(Fitted("n_features_in_", "n_labels"), "n_estimators"),
         "weights_": Array(("n_estimators",), low=0.0),
         "member_scores_": MapOf(Label(), Number(finite=False), "n_estimators"),
         "best_score_": Number(finite=False),
         "left_out_": MapOf(Label(), Text()),
-        "inputs_": Part(MemberInputs),
     }
 
     def __init__(
@@ -253,12 +245,12 @@ class BlendClassifier(HierarchicalClassifier):
             X, weights = take_rows(X, used), weights[used]
             encoded = encoded._replace(Y=encoded.Y[used])
         is_weighted = bool((weights != weights[0]).any())
-        self.inputs_ = MemberInputs.learn(X, self.schema_, weights)
-        rows = _Rows(self.inputs_.read(X, self.schema_), encoded, weights, is_weighted)
+        inputs = MemberInputs.learn(X, self.schema_, weights)
+        rows = _Rows(inputs.read(X, self.schema_), encoded, weights, is_weighted)
         members = make_members(
             X,
             self.schema_,
-            self.inputs_,
+            inputs,
             is_path=self.row_kind_ == "path",
             weighted=is_weighted,
             n_jobs=self.n_jobs,
@@ -269,12 +261,15 @@ class BlendClassifier(HierarchicalClassifier):
             spent = time.perf_counter() - start
             seconds = max(0.0, self.time_limit - spent)
             fit_within(members, seconds, n_fits, rows.n_rows, rows.time_fit)
+        if validation is not None:
+            validation = replace(validation, X=inputs.read(validation.X[""], self.schema_))
         blending = _Blending(self, rows, members, splits, validation)
-        n_steps = n_fits * len(members.estimators)
-        for _ in track(blending.run(), n_steps, "Blending", shown=bool(self.verbose)):
+        for _ in track(blending.run(), blending.n_steps, "Blending", shown=bool(self.verbose)):
             pass
-        self.estimator_names_ = list(members.estimators)
-        self.estimators_ = [blending.fitted[name] for name in members.estimators]
+        self.estimators_ = [
+            BlendMember.of(self, name, blending.fitted[name], inputs)
+            for name in members.estimators
+        ]
         self.left_out_ = members.left_out
         self._weigh(blending)
         return self
@@ -315,7 +310,7 @@ class BlendClassifier(HierarchicalClassifier):
 
     def _weigh(self, blending: _Blending) -> None:
         """Choose the weights of the members by their scores on held-out rows."""
-        names, held = self.estimator_names_, blending.held_out
+        names, held = [member.name for member in self.estimators_], blending.held_out
         if held is None:
             self.weights_ = np.full(len(names), 1 / len(names))
             self.member_scores_, self.best_score_ = dict.fromkeys(names, math.nan), math.nan
@@ -333,28 +328,26 @@ class BlendClassifier(HierarchicalClassifier):
     @property
     def named_estimators_(self) -> Bunch:
         """The fitted members by name."""
-        return Bunch(**dict(zip(self.estimator_names_, self.estimators_, strict=True)))
+        self._check_fitted()
+        return Bunch(**{member.name: member for member in self.estimators_})
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The weighted mean of the feature importances of boosting and extra trees."""
         self._check_fitted()
-        weights = dict(zip(self.estimator_names_, self.weights_.tolist(), strict=True))
-        total = np.zeros(self.schema_.n_variables)
-        shares = {name: weights[name] for name in (BOOSTING, EXTRA_TREES)}
-        if not any(shares.values()):
-            shares = dict.fromkeys(shares, 0.5)
-        for name, share in shares.items():
-            own = self.named_estimators_[name].feature_importances_
-            total += share * self.inputs_.spread(own, self.schema_)
-        total /= max(sum(shares.values()), np.finfo(float).tiny)
-        return self.schema_.sum_by_feature(total)
+        are_trees = [member.name in (BOOSTING, EXTRA_TREES) for member in self.estimators_]
+        weights = np.where(are_trees, self.weights_, 0.0)
+        weights = weights / weights.sum() if weights.any() else np.array(are_trees) / 2
+        total = np.zeros(self.n_features_in_)
+        for weight, member in zip(weights.tolist(), self.estimators_, strict=True):
+            if weight > 0:
+                total += weight * member.feature_importances_
+        return total
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
-        given = self.inputs_.read(X, self.schema_)
+        given = self.estimators_[0].inputs_.read(X, self.schema_)
         scores = [
-            model.predict_proba(given[name])
-            for name, model in zip(self.estimator_names_, self.estimators_, strict=True)
+            member.estimator_.predict_proba(given[member.name]) for member in self.estimators_
         ]
         return weighted_mean(scores, self.weights_)
 
@@ -362,21 +355,22 @@ class BlendClassifier(HierarchicalClassifier):
         super()._set_saved_state(state)
         if "format_" not in state:
             return
-        self.inputs_.check(self.schema_)
-        widths = self.inputs_.widths(self.schema_)
-        names = self.estimator_names_
         if abs(self.weights_.sum() - 1) > ROUNDING:
             raise SchemaError(f"weights_ must sum to 1, got {self.weights_.sum()}")
+        members = self.estimators_
+        if not all(isinstance(member, BlendMember) for member in members):
+            raise SchemaError("estimators_ must be members of a blend")
+        names = [member.name for member in members]
         if len(set(names)) < len(names) or not {BOOSTING, EXTRA_TREES} <= set(names):
-            raise SchemaError("estimator_names_ must differ, and include those of trees")
-        for name, model in zip(names, self.estimators_, strict=True):
+            raise SchemaError("names of estimators_ must differ, and include those of trees")
+        for member in members:
             if (
-                not isinstance(model, HierarchicalClassifier)
-                or model.hierarchy_ != self.hierarchy_
-                or model.n_features_in_ != widths[name]
-                or model.schema_.is_read
+                member.hierarchy_ != self.hierarchy_
+                or member.schema_.variables != self.schema_.variables
+                or not np.array_equal(member.schema_.n_categories, self.schema_.n_categories)
+                or not member.inputs_.equals(members[0].inputs_)
             ):
-                raise SchemaError(f"estimators_ must fit hierarchy_ and inputs_: {name} does not")
+                raise SchemaError("estimators_ must fit hierarchy_, schema_ and each other")
 
 
 @dataclass(frozen=True)
@@ -451,6 +445,14 @@ class _Blending:
             return None
         return self.rows.take(np.concatenate([test for _, test in self.splits]))
 
+    @property
+    def n_steps(self) -> int:
+        """The number of fits."""
+        n_tried = len(self.members.estimators)
+        if self.validation is not None:
+            return n_tried
+        return n_tried * len(self.splits) + n_tried - 1
+
     def scores_of(self, name: str) -> NDArray[np.float64]:
         """Return the scores of the held-out rows by a member."""
         return np.concatenate(self._scores[name])
@@ -458,12 +460,12 @@ class _Blending:
     def run(self) -> Iterator[None]:
         """Fit all members, one at a time."""
         if self.validation is not None:
-            given = self.blend.inputs_.read(self.validation.X[""], self.blend.schema_)
-            held = _Rows(given, self.validation.encoded, self.validation.weights, True)
-            yield from self._try(self.rows, held, keep=True)
+            yield from self._try(self.rows, self.validation, keep=True)
+            self._choose_leaves()
             return
         for learning, test in self.splits:
             yield from self._try(self.rows.take(learning), self.rows.take(test), keep=False)
+        self._choose_leaves()
         rounds = {}
         if self._rounds:
             rounds = {"max_iter": max(1, round(float(np.mean(self._rounds))))}
@@ -485,6 +487,23 @@ class _Blending:
             if keep:
                 self.fitted[name] = model
             yield
+
+    def _choose_leaves(self) -> None:
+        """Keep the extra trees that are better on held-out rows, as one member."""
+        estimator = self.members.estimators.pop(SMALL_LEAVES)
+        fitted = self.fitted.pop(SMALL_LEAVES, None)
+        held = self.held_out
+        if held is None:
+            return
+        large, small = (
+            rate_scores(self.blend, held.encoded.Y, self.scores_of(name), held.weights)
+            for name in (EXTRA_TREES, SMALL_LEAVES)
+        )
+        if small > large:
+            self.members.estimators[EXTRA_TREES] = estimator
+            self._scores[EXTRA_TREES] = self._scores[SMALL_LEAVES]
+            if fitted is not None:
+                self.fitted[EXTRA_TREES] = fitted
 
     def _boost(self, rows: _Rows, held: _Rows) -> Any:
         """Fit boosting until the scores of other rows get no better."""

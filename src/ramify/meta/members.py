@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,17 +11,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from ramify._base.classifier import HierarchicalClassifier, copy_input_attributes
+from ramify._base.tree_models import TreeModel
 from ramify._savable import savable
-from ramify._schema import Maybe, Part, Schema, SchemaError
+from ramify._schema import Fitted, Maybe, Part, Schema, SchemaError, Text
 from ramify.boosting.classifier import PCTGradientBoostingClassifier
 from ramify.data.features import FeatureSchema
 from ramify.data.rows import by_rows
 from ramify.data.scaling import Components, Scaling
+from ramify.labels.hierarchy import Hierarchy
 from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.ml_knn import MLkNN, spread_nominal
 from ramify.trees.forests import PCTExtraTreesClassifier
 
 BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR = "boosting", "extra trees", "neighbours", "linear"
+
+SMALL_LEAVES = "extra trees with small leaves"  # an alternative to extra trees
+NAMES = (BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR)
 
 _N_COMPONENTS = 20
 _MOST_NEIGHBOURS = 20_000  # rows; the time of the search grows with their square
@@ -57,7 +63,7 @@ class MemberInputs:
     def read(self, X: Any, schema: FeatureSchema) -> dict[str, Any]:
         """Return X as each member gets it, by the member's name."""
         if self.scaling is None:
-            return dict.fromkeys((BOOSTING, EXTRA_TREES, NEIGHBOURS, LINEAR), by_rows(X))
+            return dict.fromkeys((*NAMES, SMALL_LEAVES), by_rows(X))
         scaled = self.scaling.apply(spread_nominal(X, schema))
         for_trees = X
         if self.components is not None:
@@ -66,6 +72,7 @@ class MemberInputs:
         return {
             BOOSTING: for_trees,
             EXTRA_TREES: for_trees,
+            SMALL_LEAVES: for_trees,
             NEIGHBOURS: scaled,
             LINEAR: scaled,
         }
@@ -86,6 +93,18 @@ class MemberInputs:
             numeric = np.flatnonzero(schema.n_categories == 0)
             own[numeric] += self.components.spread(values[schema.n_variables :])
         return own
+
+    def equals(self, other: MemberInputs) -> bool:
+        """Return whether members with other inputs get the same columns."""
+        return all(map(np.array_equal, self._arrays(), other._arrays()))
+
+    def _arrays(self) -> tuple[Any, ...]:
+        scaling, components = self.scaling, self.components
+        return (
+            None if scaling is None else scaling.mean,
+            None if scaling is None else scaling.scale,
+            None if components is None else components.axes,
+        )
 
     def check(self, schema: FeatureSchema) -> None:
         """Raise an error if the inputs, from a file, do not fit the features."""
@@ -142,6 +161,7 @@ def make_members(
         {
             BOOSTING: PCTGradientBoostingClassifier(max_iter=2_000, **trees),
             EXTRA_TREES: PCTExtraTreesClassifier(min_samples_leaf=3, w0=1.0, **trees),
+            SMALL_LEAVES: PCTExtraTreesClassifier(w0=1.0, **trees),
             NEIGHBOURS: MLkNN(metric="cosine", n_jobs=n_jobs),
             LINEAR: LinearClassifier(n_jobs=n_jobs),
         }
@@ -153,6 +173,99 @@ def make_members(
     if not (is_path or sparse.issparse(X)):
         members.leave_out(LINEAR, "rows have label sets and X is dense")
     return members
+
+
+class BlendMember(HierarchicalClassifier):
+    """A member of a blend: it makes of X the columns that its estimator learns from."""
+
+    estimator_: HierarchicalClassifier
+    inputs_: MemberInputs
+
+    _saved_parameters: ClassVar[Schema] = {"name": Text(NAMES)}
+    _saved_schema: ClassVar[Schema] = {
+        "estimator_": Fitted(n_labels="n_labels"),
+        "inputs_": Part(MemberInputs),
+    }
+
+    def __init__(self, estimator: Any, *, name: str, hierarchy: Hierarchy | None = None) -> None:
+        self.estimator = estimator
+        self.name = name
+        self.hierarchy = hierarchy
+
+    @classmethod
+    def of(
+        cls, blend: HierarchicalClassifier, name: str, fitted: Any, inputs: MemberInputs
+    ) -> BlendMember:
+        """Return a fitted member of a blend."""
+        member = cls(clone(fitted), name=name)
+        copy_input_attributes(blend, member)
+        member.estimator_, member.inputs_ = fitted, inputs
+        return member
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BlendMember:
+        """Fit the member alone.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n, n_features)
+            Training rows.
+        y : array-like
+            Labels of the n rows, in any format accepted by `ramify.labels.read_labels`.
+        sample_weight : array-like of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        BlendMember
+            The fitted classifier.
+        """
+        self.categorical_features = None
+        X, encoded, weights = self._read_training(X, y, sample_weight)
+        self.inputs_ = MemberInputs.learn(X, self.schema_, weights)
+        weighted = {} if sample_weight is None else {"sample_weight": weights}
+        self.estimator_ = (
+            clone(self.estimator)
+            .set_params(hierarchy=encoded.hierarchy)
+            .fit(self._tree_rows(X), encoded.format.write(encoded.Y), **weighted)
+        )
+        return self
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importances of the features of X, to which those of components are added."""
+        own = self.estimator_.feature_importances_
+        return self.schema_.sum_by_feature(self.inputs_.spread(own, self.schema_))
+
+    def _predict_scores(self, X: Any) -> NDArray[np.float64]:
+        return self.estimator_._predict_scores(self._tree_rows(X))
+
+    def _tree_rows(self, X: Any) -> Any:
+        return self.inputs_.read(X, self.schema_)[self.name]
+
+    def _as_trees(self) -> TreeModel | None:
+        found = self.estimator_._as_trees()
+        if found is None:
+            return None
+        n_made = self.inputs_.widths(self.schema_)[self.name] - self.schema_.n_variables
+        return replace(
+            found,
+            predict=lambda X: found.predict(self._tree_rows(X)),
+            made_features=tuple(f"component {k + 1}" for k in range(n_made)),
+        )
+
+    def _set_saved_state(self, state: Mapping[str, Any]) -> None:
+        super()._set_saved_state(state)
+        if "format_" not in state:
+            return
+        self.inputs_.check(self.schema_)
+        fitted = self.estimator_
+        if (
+            not isinstance(fitted, HierarchicalClassifier)
+            or fitted.hierarchy_ != self.hierarchy_
+            or fitted.n_features_in_ != self.inputs_.widths(self.schema_)[self.name]
+            or fitted.schema_.is_read
+        ):
+            raise SchemaError("estimator_ must fit hierarchy_ and inputs_")
 
 
 # ---- a limit of time ------------------------------------------------------------------------
@@ -177,14 +290,17 @@ def fit_within(
         if costs.get(name, 0.0) > seconds / 4:
             members.leave_out(name, f"it would take about {costs.pop(name):.0f} s")
     left = seconds - sum(costs.get(name, 0.0) for name in (NEIGHBOURS, LINEAR))
-    share = min(1.0, left / max(costs[BOOSTING] + costs[EXTRA_TREES], 1e-9))
+    trees = (BOOSTING, EXTRA_TREES, SMALL_LEAVES)
+    share = min(1.0, left / max(sum(costs[name] for name in trees), 1e-9))
     _shrink(members.estimators[BOOSTING], "max_iter", share, _LEAST_ROUNDS)
-    _shrink(members.estimators[EXTRA_TREES], "n_estimators", share, _LEAST_TREES)
+    for name in (EXTRA_TREES, SMALL_LEAVES):
+        _shrink(members.estimators[name], "n_estimators", share, _LEAST_TREES)
 
 
 _TRIALS: Mapping[str, tuple[dict[str, int], float]] = {
     BOOSTING: ({"max_iter": 25}, 2_000 / 25),
     EXTRA_TREES: ({"n_estimators": 5}, 100 / 5),
+    SMALL_LEAVES: ({"n_estimators": 5}, 100 / 5),
     NEIGHBOURS: ({}, 16.0),  # on a quarter of the rows; the time grows with their square
     LINEAR: ({}, 4.0),
 }

@@ -19,6 +19,7 @@ from ramify.data.columns import text_columns
 from ramify.data.texts import are_texts
 from ramify.local.classifiers import PerParentClassifier
 from ramify.local.linear_classifier import LinearClassifier
+from ramify.meta.blend import BlendClassifier
 from ramify.meta.voting import HierarchicalVotingClassifier
 from ramify.trees.classifier import PCTClassifier
 from ramify.trees.forests import PCTExtraTreesClassifier, PCTForestClassifier
@@ -43,6 +44,7 @@ def default_candidates(X: Any) -> list[tuple[str, Any]]:
         ("forest", PCTForestClassifier()),
         ("boosting", PCTGradientBoostingClassifier()),
         ("vote", ("boosting", "extra trees")),
+        ("blend", BlendClassifier()),
     ]
 
 

@@ -53,8 +53,9 @@ def choose_model(
         Names and classifiers. A sequence of names instead of a classifier is the vote of these
         candidates: the mean of their probabilities, excluding candidates that are left out. If
         None, the candidates are a single tree, the label frequencies as a baseline, extra trees, a
-        forest, gradient boosting, and the vote of boosting and extra trees; if X has texts or is
-        sparse, also linear models, alone and per parent. Simple candidates come first: one that is
+        forest, gradient boosting, the vote of boosting and extra trees, and `BlendClassifier`; if
+        X has texts or is sparse, also linear models, alone and per parent. Simple candidates come
+        first: one that is
         worse than the best by at most one standard error of the difference between their scores is
         preferred to it. The first candidate is chosen if there is no time to compare.
     scoring : str or sequence of str
@@ -81,6 +82,7 @@ def choose_model(
 
     See Also
     --------
+    ramify.BlendClassifier : Several models of different kinds as one.
     ramify.HierarchicalVotingClassifier : The vote as a classifier.
 
     Notes
@@ -107,6 +109,7 @@ def choose_model(
     vote         0.804
     boosting     0.799
     extra trees  0.799
+    blend        0.798
     forest       0.795
     tree         0.632
     label shares 0.537
