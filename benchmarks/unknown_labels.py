@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.unknown_labels diatoms --seeds 5`` hides labels "at random", all labels
 "below" the top level in some rows, or those of whole "rows". Test rows keep their labels.
-``--speed`` prints times and memory of a tree on 4,000 made-up labels instead.
+``--curve`` gives labels to few rows instead, and compares values of `supervision` of a forest or
+a ``--model tree``. ``--speed`` prints times and memory of a tree on 4,000 made-up labels instead.
 """
 
 from __future__ import annotations
@@ -148,6 +149,69 @@ def _cell(scores: Sequence[float]) -> str:
     return f"{np.mean(scores):.3f} ± {np.std(scores):.3f}" if scores else "–"
 
 
+# ---- rows without labels --------------------------------------------------------------------
+
+SUPERVISIONS = (0.2, 0.5, 0.8, 1.0)
+N_LABELLED = (50, 100, 200, 350, 500)
+
+
+def run_curve(
+    name: str, *, model: str, seeds: int, n_trees: int, n_rows: int
+) -> Iterator[dict[str, Any]]:
+    """Yield AU(PRC) with few labelled rows among `n_rows`, for each value of `supervision`."""
+    data = fetch(name)
+    h = data.hierarchy
+    truth = read_labels(data.y_test, h).Y.toarray()[:n_rows]
+    X_test = _safe_indexing(data.X_test, np.arange(len(truth)))
+    everything = read_labels(data.y_train, h).Y.toarray().astype(float)
+
+    def score(X: Any, y: Any, supervision: Any, seed: int) -> tuple[float, Any]:
+        fitted: Any
+        if model == "forest":
+            fitted = PCTForestClassifier(
+                h, n_estimators=n_trees, supervision=supervision, random_state=seed
+            )
+        else:
+            fitted = PCTClassifier(
+                h, min_samples_leaf=5, supervision=supervision, random_state=seed
+            )
+        scores = fitted.fit(X, y).predict_proba(X_test)
+        chosen = getattr(fitted, "supervision_scores_", {})
+        return pooled_auprc(truth, scores, hierarchy=h), chosen
+
+    for seed in range(seeds):
+        rows = np.random.default_rng(seed).permutation(len(everything))[:n_rows]
+        X = _safe_indexing(data.X_train, rows)
+        for n_labelled in N_LABELLED:
+            if n_labelled >= len(rows):
+                continue
+            Y = everything[rows]
+            Y[n_labelled:] = np.nan
+            y = PartialLabels(Y, h)
+            case = {"data": name, "model": model, "seed": seed, "labelled": n_labelled}
+            for supervision in SUPERVISIONS:
+                found, _ = score(X, y, supervision, seed)
+                yield {**case, "supervision": supervision, "score": found}
+            found, chosen = score(X, y, list(SUPERVISIONS), seed)
+            held_out = {str(part): one for part, one in chosen.items()}
+            yield {**case, "supervision": "chosen", "score": found, "held_out": held_out}
+
+
+def write_curve(results: Sequence[dict[str, Any]]) -> str:
+    """Return a Markdown table of means over seeds."""
+    ways = [1.0, *SUPERVISIONS[:-1], "chosen"]
+    lines = ["| data | model | labelled | " + " | ".join(map(str, ways)) + " | chosen − 1 |"]
+    lines.append("|---|---|---|" + "---|" * (len(ways) + 1))
+    for case in dict.fromkeys((r["data"], r["model"], r["labelled"]) for r in results):
+        here = [r for r in results if (r["data"], r["model"], r["labelled"]) == case]
+        scores = {way: [r["score"] for r in here if r["supervision"] == way] for way in ways}
+        gaps = np.subtract(scores["chosen"], scores[1.0])
+        cells = [f"{np.mean(scores[way]):.3f}" for way in ways]
+        gap = f"{np.mean(gaps):+.3f} ± {np.std(gaps):.3f}"
+        lines.append("| " + " | ".join(map(str, [*case, *cells, gap])) + " |")
+    return "\n".join(lines)
+
+
 def print_speed(n_rows: int = 1000, n_labels: int = 4000) -> None:
     """Print the time to fit a tree, and the memory of the labels, by what is unknown."""
     data = make_hierarchical_classification(n_rows, 20, n_labels=n_labels, random_state=0)
@@ -178,7 +242,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.unknown_labels", description=__doc__
     )
     parser.add_argument("data", nargs="*", default=DATA)
-    parser.add_argument("--model", choices=MODELS, default="forest")
+    parser.add_argument("--model", choices=(*MODELS, "tree"), default="forest")
+    parser.add_argument("--curve", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--trees", type=int, default=20)
@@ -189,8 +254,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_speed()
         return 0
     results = []
+    measure = run_curve if options.curve else run
     for name in options.data:
-        results += run(
+        results += measure(
             name,
             model=options.model,
             seeds=options.seeds,
@@ -201,7 +267,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lines = [json.dumps(r) for r in results if r["data"] == name]
             with options.out.open("a") as file:
                 file.write("\n".join(lines) + "\n")
-    print(write_table(results))
+    print(write_curve(results) if options.curve else write_table(results))
     return 0
 
 

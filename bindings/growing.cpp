@@ -275,11 +275,20 @@ Tree grow_tree(const Dataset& dataset, const Labels& labels, const Vector<std::i
     require(!options.sums || options.pessimism.confidence <= 0,
             "pessimistic pruning requires leaves with shares");
     Targets targets = labels.targets();
-    require(
-        targets.unknown == nullptr ||
-            (options.criterion == Criterion::variance && options.prototype == Prototype::mean &&
-             !options.sums && !options.rules.clus && options.pessimism.confidence <= 0),
-        "labels that are not known do not support these options");
+    require(targets.unknown == nullptr || (options.criterion == Criterion::variance &&
+                                           options.prototype == Prototype::mean && !options.sums &&
+                                           (!options.rules.clus || targets.features != nullptr) &&
+                                           options.pessimism.confidence <= 0),
+            "labels that are not known do not support these options");
+    FeatureTargets features;
+    if (targets.features != nullptr) {
+        features = *targets.features;
+        features.least_labelled =
+            options.rules.clus
+                ? 2 * options.rules.min_weight
+                : std::max(options.min_samples_split, 2 * options.rules.min_samples_leaf);
+        targets.features = &features;
+    }
     targets.sets = label_sets_of(labels.set_of_row, labels.squared, options, dataset.n_rows);
     NodeRows root = root_rows(view(rows), view(weights), dataset.n_rows);
     return stoppable([&] { return grow(dataset, targets, std::move(root), options); });

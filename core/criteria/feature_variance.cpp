@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/tolerance.hpp"
+
 namespace ramify {
 
 FeatureVarianceScan::FeatureVarianceScan(const Targets& targets) : features_(*targets.features) {}
@@ -164,19 +166,48 @@ double FeatureVarianceScan::gain_of_all(std::span<const std::uint32_t> values) c
     return total;
 }
 
+bool MixedVarianceScan::has_labels(std::uint32_t entry) const {
+    const UnknownLabels& unknown = *targets_.unknown;
+    return unknown.patterns.row(unknown.of_row[row_[entry]]).size() < targets_.n_labels();
+}
+
+double MixedVarianceScan::kept(double labelled, double weight) const {
+    if (!clus_) return 0;
+    const double rest = known_labelled_ - labelled;
+    const double noise = smallest_known_share * known_labelled_;
+    if (labelled > noise && rest > noise) return 0;
+    const double empty = labelled > noise ? known_weight_ - weight : weight;
+    return labels_.known_impurity() * empty / known_weight_;
+}
+
 void MixedVarianceScan::reset(const NodeRows& rows, const NodeLabels& labels) {
+    row_ = rows.row;
     weights_ = rows.weight;
     labels_.reset(rows, labels);
     features_.reset(rows, labels);
     labels_.begin({});
-    pure_ = labels_.known_impurity() <= 0;
+    labelled_ = 0;
+    double n_labelled = 0;
+    for (std::uint32_t e = 0; e < rows.size(); ++e) {
+        labelled_ += labelled_weight(e);
+        if (has_labels(e)) n_labelled += rows.part[e];
+    }
+    const double least = targets_.features->least_labelled;
+    const bool enough = clus_ ? labelled_ >= least : reaches(n_labelled, least);
+    pure_ = labels_.known_impurity() <= 0 || !enough;
+}
+
+void MixedVarianceScan::begin_sides(std::span<const std::uint32_t> missing) {
+    known_weight_ = labels_.known_weight();
+    left_weight_ = left_labelled_ = 0;
+    known_labelled_ = labelled_;
+    for (const auto entry : missing) known_labelled_ -= labelled_weight(entry);
 }
 
 void MixedVarianceScan::begin(std::span<const std::uint32_t> missing) {
     labels_.begin(missing);
     features_.begin(missing);
-    known_weight_ = labels_.known_weight();
-    left_weight_ = 0;
+    begin_sides(missing);
 }
 
 SquaredSums MixedVarianceScan::squares_of(std::span<const std::uint32_t> missing) {
@@ -189,20 +220,22 @@ void MixedVarianceScan::move(std::uint32_t entry) {
     labels_.move(entry);
     features_.move(entry);
     left_weight_ += weights_[entry];
+    left_labelled_ += labelled_weight(entry);
 }
 
 void MixedVarianceScan::begin_values(std::size_t n_values,
                                      std::span<const std::uint32_t> missing) {
     labels_.begin_values(n_values, missing);
     features_.begin_values(n_values, missing);
-    known_weight_ = labels_.known_weight();
-    left_weight_ = 0;
+    begin_sides(missing);
     value_weight_.assign(n_values, 0.0);
+    value_labelled_.assign(n_values, 0.0);
 }
 
 void MixedVarianceScan::add(std::size_t value, std::uint32_t entry) {
     labels_.add(value, entry);
     features_.add(value, entry);
+    value_labelled_[value] += labelled_weight(entry);
 }
 
 void MixedVarianceScan::complete(std::size_t value) {
@@ -211,12 +244,17 @@ void MixedVarianceScan::complete(std::size_t value) {
     for (std::size_t v = 0; v < value_weight_.size(); ++v) {
         value_weight_[v] = labels_.value_weight(v);
     }
+    if (value >= value_labelled_.size()) return;
+    value_labelled_[value] = 0;
+    const double others = std::accumulate(value_labelled_.begin(), value_labelled_.end(), 0.0);
+    value_labelled_[value] = known_labelled_ - others;
 }
 
 void MixedVarianceScan::take(std::size_t value) {
     labels_.take(value);
     features_.take(value);
     left_weight_ += value_weight_[value];
+    left_labelled_ += value_labelled_[value];
 }
 
 }  // namespace ramify

@@ -77,8 +77,11 @@ class FeatureVarianceScan : public ScanBase {
 };
 
 /// The variance of the labels, over the rows that know them, and that of the features, both times
-/// weights that are part of them. A node is pure if its labels are: further tests would not change
-/// what it predicts.
+/// weights that are part of them. A node is pure if its labels are, as further tests would not
+/// change what it predicts, or if too few of its rows have labels.
+///
+/// Under CLUS's rules, a side without labels keeps the variance of the node's labels, for as much
+/// of their weight as it has of all rows.
 class MixedVarianceScan : public ScanBase {
   public:
     static constexpr Compression compression{};
@@ -87,13 +90,16 @@ class MixedVarianceScan : public ScanBase {
     static constexpr bool one_class = false;
     static constexpr bool sweeps_both = false;
 
-    explicit MixedVarianceScan(const Targets& targets) : labels_(targets), features_(targets) {}
+    explicit MixedVarianceScan(const Targets& targets)
+        : targets_(targets), labels_(targets), features_(targets) {}
 
     void reset(const NodeRows& rows, const NodeLabels& labels = {});
     void begin(std::span<const std::uint32_t> missing);
     SquaredSums squares_of(std::span<const std::uint32_t> missing);
     void move(std::uint32_t entry);
-    double gain() const { return labels_.gain() + features_.gain(); }
+    double gain() const {
+        return labels_.gain() + features_.gain() - kept(left_labelled_, left_weight_);
+    }
     template <typename Worth, typename Visit>
     void sweep(std::span<const RankedEntry> items, std::uint32_t next_rank,
                const SweepLimits& limits, Worth&&, Visit&& visit) {
@@ -107,7 +113,8 @@ class MixedVarianceScan : public ScanBase {
     void add(std::size_t value, std::uint32_t entry);
     void complete(std::size_t value);
     double gain_with(std::size_t value) const {
-        return labels_.gain_with(value) + features_.gain_with(value);
+        return labels_.gain_with(value) + features_.gain_with(value) -
+               kept(left_labelled_ + value_labelled_[value], left_weight_ + value_weight_[value]);
     }
     void take(std::size_t value);
     double gain_of_all(std::span<const std::uint32_t> values) const {
@@ -115,9 +122,24 @@ class MixedVarianceScan : public ScanBase {
     }
 
   private:
+    bool has_labels(std::uint32_t entry) const;
+    double labelled_weight(std::uint32_t entry) const {
+        return clus_ && has_labels(entry) ? weights_[entry] : 0;
+    }
+    /// What a side without labels keeps of the labels' impurity, as in CLUS.
+    double kept(double labelled, double weight) const;
+    void begin_sides(std::span<const std::uint32_t> missing);
+
+    const Targets& targets_;
     KnownVarianceScan labels_;
     FeatureVarianceScan features_;
+    std::span<const std::uint32_t> row_;  // per entry
     bool pure_ = false;
+    // Weight of rows with labels, if CLUS's rules apply.
+    double labelled_ = 0;
+    double known_labelled_ = 0;
+    double left_labelled_ = 0;
+    std::vector<double> value_labelled_;  // per category
 };
 
 static_assert(Scan<FeatureVarianceScan> && Scan<MixedVarianceScan>);

@@ -15,8 +15,10 @@ struct FeatureTargets {
     SparseRowsView cells;           // per row: the columns that are not zero, increasing
     std::span<const double> value;  // per cell
     SparseRowsView missing;         // per row: the columns whose value is missing, increasing
-    std::size_t n_columns;
-    std::size_t n_complete;  // no value of the columns before this one is missing
+    std::size_t n_columns = 0;
+    std::size_t n_complete = 0;  // no value of the columns before this one is missing
+    double least_labelled =
+        0;  // weight of labelled rows that a node must have to split, as in CLUS
 };
 
 }  // namespace ramify

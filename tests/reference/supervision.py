@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tests.reference.criteria import Criterion, Part, Settings
+from tests.reference.criteria import TOLERANCE, Criterion, Part, Settings
 from tests.reference.trees import Column, Node, Training, grow_node
 from tests.reference.unknown import LITTLE, KnownVariance, Rows
 
@@ -39,6 +39,7 @@ class Mixed(Criterion):
 
     labels: KnownVariance | None = None
     features: tuple[Feature, ...] = ()
+    n_labelled: int = 0  # where the number of rows with labels is
     factors_of: tuple[float, ...] = ()  # of the labels, then of every feature
 
     def mass(self, part: Part) -> float:
@@ -49,8 +50,12 @@ class Mixed(Criterion):
         return self.mass(part)
 
     def scale(self, node: Part) -> float:
-        # Nothing counts as an improvement where the labels that are known do not differ.
+        # Nothing counts as an improvement where too few rows have labels, or they do not differ.
         sums = node.sums[: len(self.label_weights)]
+        settings = self.settings
+        least = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
+        if node.sums[self.n_labelled] < least * (1 - TOLERANCE):
+            return np.inf
         pure = self.labels.mass(node) <= LITTLE * float(self.label_weights @ sums)
         return np.inf if pure else self.mass(node)
 
@@ -89,7 +94,9 @@ def grow(
     labels = KnownVariance(settings, label_weights, groups)
     of_labels = rows.moments()
     of_features, places = moments(columns, of_labels.shape[1])
-    everything = np.hstack([of_labels, of_features])
+    labelled = ~np.isnan(rows.y).all(axis=1)
+    of_row = labelled / np.where(sample_weight > 0, sample_weight, 1)
+    everything = np.hstack([of_labels, of_features, of_row[:, None]])
     index = np.flatnonzero(sample_weight > 0)
     counts = np.ones(len(everything), dtype=bool)
     total = float(sample_weight.sum())
@@ -105,6 +112,7 @@ def grow(
         groups,
         labels=labels,
         features=tuple(varying),
+        n_labelled=everything.shape[1] - 1,
         factors_of=tuple(factors),
     )
     training = replace(plain, criterion=mixed)

@@ -73,6 +73,10 @@ def test_full_supervision_is_todays_tree(partial: PartialProblem, wanted: Settin
     data = partial.data(partial.targets)
     assert mix_features(data, 1.0) is data
     # As the part of the features vanishes, so does its effect, unless tests are as good.
+    labelled = ~np.isnan(partial.y).all(axis=1)
+    data = replace(data, weights=np.where(labelled, data.weights, 0.0), _prepared={})
+    if not data.weights.any():
+        return
     unknown = data.targets.unknown
     if unknown is None:
         nothing = sparse.csr_array((1, partial.hierarchy.n_labels), dtype=np.int32)
@@ -213,7 +217,8 @@ def test_saved_models_keep_the_choice(tmp_path) -> None:
         ({"supervision": []}, "supervision must be a number or a non-empty list"),
         ({"supervision": [0.5, "no"]}, "supervision must be .* got 'no'"),
         ({"supervision": 0.5, "criterion": "entropy"}, "criterion='entropy' requires all labels"),
-        ({"supervision": [0.5], "clus_compat": True}, "CLUS does not support it"),
+        ({"supervision": [0.5], "clus_compat": True}, "one number with clus_compat=True"),
+        ({"supervision": 0.5, "clus_compat": True}, "must be 1 in ensembles with clus_compat"),
     ],
 )
 def test_errors_name_the_parameter(parameters: dict, message: str) -> None:

@@ -33,8 +33,7 @@ from ramify.trees.ensemble import PCTEnsemble, grow_in_turn
 from ramify.trees.f_test_choice import FTestFound, choose_level, count_folds, draw_splits
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import is_list, why_not_unknown
-from ramify.trees.supervision import mixes_features
+from ramify.trees.parameters import is_list, mixes_features, why_not_unknown
 from ramify.trees.tree_data import TreeData, label_targets
 
 _MAX_SEED = np.iinfo(np.int32).max
@@ -96,7 +95,7 @@ class SharingLearner(ModelLearner):
     def prepare(self) -> None:
         """Compute the ranks once, before problems are sent to workers."""
         _ = self.data.dataset
-        if mixes_features(self.estimator.supervision):
+        if mixes_features(self.estimator):
             raise ValueError(
                 f"supervision of estimator must be 1, got {self.estimator.supervision!r}: local "
                 "models learn from rows with labels. Use the estimator itself for all labels."

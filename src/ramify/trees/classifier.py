@@ -32,10 +32,10 @@ from ramify.trees.criteria import check_criterion, check_label_weight
 from ramify.trees.f_test_choice import FTestChoice, choose_f_test
 from ramify.trees.growing import grow
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import check_parameters, is_list, why_not_unknown
+from ramify.trees.parameters import check_parameters, is_list, mixes_features, why_not_unknown
 from ramify.trees.pruning import make_loss, prune_by_error
 from ramify.trees.relearning import check_relearns, relearn_leaves
-from ramify.trees.supervision import SUPERVISION_SCHEMA, mixes_features, supervise
+from ramify.trees.supervision import SUPERVISION_SCHEMA, supervise
 from ramify.trees.tree_data import TreeData, ValidationRows, label_data
 from ramify.trees.views import TreeViews, check_tree_fits
 
@@ -451,7 +451,7 @@ class PCTClassifier(TreeViews, HierarchicalClassifier):
 
     @property
     def _learns_from_features(self) -> bool:
-        return mixes_features(self.supervision)
+        return mixes_features(self)
 
     def _why_not_unknown(self) -> str | None:
         return why_not_unknown(self)

@@ -15,6 +15,7 @@ from ramify.data.rows import by_rows
 from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.conventions import MOST_FREEDOM, OURS, Conventions, Known, Targets, Weights
 from ramify.trees.criteria import Criterion, find_criterion
+from ramify.trees.parameters import mixes_features
 from ramify.trees.sampling import Sampling
 from ramify.trees.targets import divide
 from ramify.trees.views import change_tree, find_leaves, predict_tree
@@ -90,7 +91,9 @@ def label_conventions(tree: Any) -> Conventions:
     if not getattr(tree, "clus_compat", False):
         return OURS
     hierarchical = isinstance(tree.criterion, str) and tree.criterion == "variance"
-    return ClusHierarchical() if hierarchical else ClusMultilabel()
+    if not hierarchical:
+        return ClusMultilabel()
+    return ClusHierarchical(learns_from_all=mixes_features(tree))
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,8 @@ class _ClusLabels(Clus):
 class ClusHierarchical(_ClusLabels):
     """The hierarchical mode of CLUS."""
 
-    # Whether rows without labels are learnt from. CLUS does not, but local problems need them.
+    # Whether rows without labels are learnt from. CLUS does so with -ssl, and local problems need
+    # them.
     learns_from_all: bool = False
 
     smooths_sums: ClassVar[bool] = True

@@ -37,14 +37,13 @@ from ramify.trees.criteria import (
 )
 from ramify.trees.growing import grow_member, grow_members
 from ramify.trees.options import TreeOptions
-from ramify.trees.parameters import check_parameters, why_not_unknown
+from ramify.trees.parameters import check_parameters, mixes_features, why_not_unknown
 from ramify.trees.relearning import check_relearns, relearn_leaves
 from ramify.trees.sampling import Sampling, count_draws
 from ramify.trees.supervision import (
     SUPERVISION_SCHEMA,
     find_labelled,
     mix_features,
-    mixes_features,
     supervise,
     with_labels_only,
 )
@@ -409,7 +408,7 @@ class PCTEnsemble(TreeEnsemble, HierarchicalClassifier):
 
     @property
     def _learns_from_features(self) -> bool:
-        return mixes_features(self.supervision)
+        return mixes_features(self)
 
     def _supervise(self, data: TreeData) -> TreeData:
         if self.warm_start and hasattr(self, "supervision_"):  # as in the trees that are kept

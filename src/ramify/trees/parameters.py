@@ -17,6 +17,7 @@ __all__ = [
     "check_min_samples",
     "check_parameters",
     "is_list",
+    "mixes_features",
 ]
 
 
@@ -124,7 +125,10 @@ def why_not_unknown(estimator: Any) -> str | None:
         "oob_score requires all labels. Use oob_score=False": (
             not getattr(estimator, "oob_score", False)
         ),
-        "CLUS does not support it. Use clus_compat=False": not estimator._conventions.clus,
+        "CLUS does not support it. Use clus_compat=False": (
+            not estimator._conventions.clus
+            or (criterion == "variance" and mixes_features(estimator))
+        ),
     }
     return next((why for why, fits in unsupported.items() if not fits), None)
 
@@ -152,6 +156,12 @@ def _check_f_test(estimator: Any) -> None:
         )
 
 
+def mixes_features(estimator: Any) -> bool:
+    """Return whether features count in the impurity of a tree or ensemble, or may."""
+    supervision = getattr(estimator, "supervision", 1.0)
+    return is_list(supervision) or bool(supervision != 1)
+
+
 def _check_supervision(estimator: Any) -> None:
     given: Any = getattr(estimator, "supervision", 1.0)
     parts: list[Any] = list(given) if is_list(given) else [given]
@@ -162,6 +172,17 @@ def _check_supervision(estimator: Any) -> None:
         )
     for part in parts:
         check_number("supervision", part, 0, 1)
+    if mixes_features(estimator) and estimator._conventions.clus:
+        if is_list(given):
+            raise ValueError(
+                f"supervision must be one number with clus_compat=True, got {given!r}: CLUS "
+                "chooses it on other folds. Pass one number, or use clus_compat=False."
+            )
+        if hasattr(estimator, "n_estimators"):
+            raise ValueError(
+                f"supervision must be 1 in ensembles with clus_compat=True, got {given!r}: only "
+                "single trees equal those of CLUS. Use PCTClassifier, or clus_compat=False."
+            )
     why = why_not_unknown(estimator) if any(part != 1 for part in parts) else None
     if why is not None:
         raise ValueError(

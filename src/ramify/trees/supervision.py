@@ -44,6 +44,7 @@ class FeatureTargets:
 
     cells: sparse.csr_array[np.float64]
     missing: sparse.csr_array[np.int32]  # where the value is missing
+    n_varying: int  # features
 
     def scaled(self, total: float) -> FeatureTargets:
         """Return the columns whose squares sum to another total."""
@@ -72,7 +73,7 @@ def features_as_targets(
     cells.data /= np.sqrt(max(1, n_used))
     places = [np.empty(0, dtype=np.intp)] * len(complete) + gaps
     missing = _from_columns([(rows, np.ones(len(rows))) for rows in places], n_rows)
-    return FeatureTargets(cells, missing.astype(np.int32))
+    return FeatureTargets(cells, missing.astype(np.int32), n_used)
 
 
 _Cells = tuple[NDArray[np.intp], NDArray[np.float64]]
@@ -134,16 +135,17 @@ def _from_columns(columns: list[_Cells], n_rows: int) -> sparse.csr_array[Any]:
 def mix_features(data: TreeData, supervision: float) -> TreeData:
     """Return the data of trees that reduce the impurity of labels and features.
 
-    It is 1 per weight over all rows, `supervision` of which are the labels' part.
+    It is 1 per weight over all rows, `supervision` of which are the labels' part. In CLUS, that is
+    `supervision` times the mean variance of labels, times the weight of the rows with labels.
     """
     if supervision == 1:
         return data
     targets = cast("LabelTargets", data.targets)
-    n_rows, n_labels = targets.Y.shape
-    unknown = targets.unknown
+    n_labels = targets.n_columns
+    unknown = _rows_without_labels(targets) if data.clus else targets.unknown
     if unknown is None:
         nothing: Any = sparse.csr_array((1, n_labels), dtype=np.int32)
-        unknown = UnknownLabels(np.zeros(n_rows, dtype=np.uint32), nothing)
+        unknown = UnknownLabels(np.zeros(data.n_rows, dtype=np.uint32), nothing)
     total = float(data.weights.sum())
     label_weights = targets._weights
     known = total - unknown.weights(data.weights)
@@ -152,15 +154,32 @@ def mix_features(data: TreeData, supervision: float) -> TreeData:
     spread = float(label_weights[some] @ (sums[some] - sums[some] ** 2 / known[some]))
     # With supervision=0, too, nodes in which labels do not differ are leaves.
     factor = max(supervision, _NO_PART) * total / spread if spread > _CONSTANT * total else 1.0
+    features = _features_of(data)
+    if data.clus:
+        # Scores are divided by the number of labels, whose weights sum to 1. Constants count.
+        total *= n_labels * features.n_varying / data.n_features
+        factor = max(supervision, _NO_PART) * n_labels / float(label_weights.sum())
     return data.with_targets(
         replace(
             targets,
             weights=label_weights * factor,
-            features=_features_of(data).scaled((1 - supervision) * total),
+            features=features.scaled((1 - supervision) * total),
             unknown=unknown,
         ),
         data.rows,
     )
+
+
+def _rows_without_labels(targets: LabelTargets) -> UnknownLabels:
+    """Return the unknown labels as CLUS has them: all of a row without labels, no others."""
+    unknown = targets.unknown
+    if unknown is not None and not (unknown.all_known | unknown.nothing_known).all():
+        raise ValueError(
+            "y must have all labels of a row or none with clus_compat=True, got rows that know "
+            "some labels. Use clus_compat=False."
+        )
+    patterns = sparse.csr_array(np.repeat([[0], [1]], targets.n_columns, axis=1).astype(np.int32))
+    return UnknownLabels((~targets.known).astype(np.uint32), patterns)
 
 
 def _features_of(data: TreeData) -> FeatureTargets:
@@ -173,11 +192,6 @@ def _features_of(data: TreeData) -> FeatureTargets:
 
 
 # ---- choosing how much features count -------------------------------------------------------
-
-
-def mixes_features(supervision: Any) -> bool:
-    """Return whether features count in the impurity, or may."""
-    return is_list(supervision) or supervision != 1
 
 
 def find_labelled(data: TreeData) -> NDArray[np.bool_] | None:

@@ -93,8 +93,9 @@ class LabelTargets(_Prepared):
     def _features(self) -> tuple[Any, ...]:
         if self.features is None:
             return ()
-        cells, missing = self.features.cells, self.features.missing
-        return as_label_rows(cells), cells.data, as_label_rows(missing)
+        own = self.features
+        cells, missing = as_label_rows(own.cells), as_label_rows(own.missing)
+        return cells, own.cells.data, missing
 
     @property
     def _weights(self) -> NDArray[np.float64]:
