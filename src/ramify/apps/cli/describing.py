@@ -16,6 +16,7 @@ from ramify.apps.cli.training import TrainingSummary
 from ramify.inspection.page.performance import TITLES
 from ramify.io.tables.table import Table
 from ramify.labels.hierarchy import Hierarchy
+from ramify.meta.blend import BlendClassifier
 from ramify.meta.selective import SelectiveClassifier
 from ramify.metrics import Report
 from ramify.metrics.reports import aligned
@@ -68,10 +69,16 @@ def training_facts(
         },
         "baseline": {name: _defined(value) for name, value in summary.baseline.items()},
         **({} if summary.choice is None else _choice_facts(summary.choice)),
+        **(_blend_facts(summary.model) if isinstance(summary.model, BlendClassifier) else {}),
         "importances": summary.importances[:_N_IMPORTANT],
         "fit_seconds": round(summary.seconds, 3),
         "file": str(path),
     }
+
+
+def _blend_facts(model: BlendClassifier) -> dict[str, Any]:
+    weights = zip(model.named_estimators_, model.weights_.tolist(), strict=True)
+    return {"members": dict(weights), "members_left_out": model.left_out_}
 
 
 def _choice_facts(choice: ModelChoice) -> dict[str, Any]:
@@ -109,6 +116,10 @@ def print_training(
     if summary.importances:
         console.print("\n[bold]Most important features[/bold]")
         _print_importances(console, summary.importances[:_N_IMPORTANT])
+    if isinstance(summary.model, BlendClassifier):
+        console.print()
+        for line in _blend_lines(summary.model):
+            console.print(line, highlight=False)
     rows = "all rows"
     if isinstance(summary.model, SelectiveClassifier):
         _print_promise(console, summary.model)
@@ -119,6 +130,15 @@ def print_training(
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _blend_lines(model: BlendClassifier) -> Iterator[str]:
+    """Yield the members of a blend with their weights, and those that are left out."""
+    members = zip(model.named_estimators_, model.weights_.tolist(), strict=True)
+    shares = ", ".join(f"{name} {weight:.0%}" for name, weight in members)
+    yield f"[bold]The blend[/bold]: {shares}, by held-out rows"
+    for name, reason in model.left_out_.items():
+        yield f"without {name}: {reason}"
 
 
 def _data_lines(facts: dict[str, Any], dropped: dict[str, str]) -> Iterator[str]:
