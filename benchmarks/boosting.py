@@ -11,7 +11,6 @@ CPU seconds of both threads together, since wall-clock time depends on other pro
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 from statistics import median
@@ -21,7 +20,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clus import BUILD, describe_machine
+from benchmarks.clus import describe_machine, write_report
 from benchmarks.problems import Problem, load
 from benchmarks.trees import print_table
 from ramify import AdaBoostMHClassifier
@@ -128,10 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for name in ("ramify", "sklearn"):
         print(f"edges, {name}: " + " ".join(f"{edge:.4f}" for edge in found[f"{name}_edges"]))
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
-    report = {"machine": describe_machine(), "round": found, "whole": whole, "passed": passed}
-    (folder / "boosting.json").write_text(json.dumps(report, indent=1))
+    write_report({"round": found, "whole": whole, "passed": passed}, "boosting.json")
     return sum(not one for one in passed)
 
 

@@ -22,12 +22,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.problems import Problem
+from ramify.io.files import replacing
 
 BUILD = Path(__file__).resolve().parents[1] / "build"
 PACKAGE = "pyclus==1.0.2"
@@ -294,3 +295,12 @@ def describe_machine() -> str:
             f"load {load:.1f}" + (" (busy: figures are rough)" if load > cores / 2 else "")
         )
     return "; ".join([f"{cores} cores", *words, java_version()])
+
+
+def write_report(report: dict[str, Any], name: str) -> None:
+    """Write figures as JSON into the folder of benchmarks, with the time and the machine."""
+    folder = BUILD / "benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    told = {"finished": time.strftime("%Y-%m-%d %H:%M:%S"), "machine": describe_machine()}
+    with replacing(folder / name) as temporary:
+        temporary.write_text(json.dumps(told | report, indent=1), encoding="utf-8")

@@ -11,7 +11,6 @@ on 100,000 × 1,000 cells with 10,000 labels.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import pickle
 import resource
@@ -26,7 +25,7 @@ from sklearn.ensemble import RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 from benchmarks import forest_quality, local
-from benchmarks.clus import BUILD, ClusRun, describe_machine, one_core, run_clus
+from benchmarks.clus import ClusRun, describe_machine, one_core, run_clus, write_report
 from benchmarks.problems import Problem, generate, load
 from benchmarks.trees import FUNCAT, GO, Check, once, print_table
 from ramify import PCTBaggingClassifier, PCTForestClassifier
@@ -260,15 +259,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_table([list(HEADINGS), *map(cells, figures)])
     print()
     print_table([["requirement", "found", "needed", ""], *(found.cells() for found in checks)])
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
     report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
         "figures": [asdict(figure) | {"times": figure.times} for figure in figures],
         "requirements": [asdict(found) | {"passed": found.passed} for found in checks],
     }
-    (folder / "ensembles.json").write_text(json.dumps(report, indent=1))
+    write_report(report, "ensembles.json")
     missed = sum(not found.passed for found in checks)
     if not options.without_quality:
         print()

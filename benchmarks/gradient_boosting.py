@@ -23,15 +23,13 @@ memory grows. Everything is written to ``build/benchmarks/gradient_boosting.json
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
-from benchmarks.clus import BUILD, describe_machine
+from benchmarks.clus import describe_machine, write_report
 from benchmarks.gradient_boosting_learners import (
     OURS,
     PEERS,
@@ -42,7 +40,6 @@ from benchmarks.gradient_boosting_learners import (
     measure,
 )
 from benchmarks.trees import Check, print_table
-from ramify.io.files import replacing
 
 SETS = ("cellcycle_FUN", "cellcycle_GO", "delicious", "imclef07a")
 FEW = 2
@@ -294,11 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_json(figures: Sequence[Figure], checks: Sequence[Check], lines: Sequence[str]) -> None:
     """Write the figures as JSON."""
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
-    report: dict[str, Any] = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
+    report = {
         "figures": [
             asdict(figure) | {clock: figure.round_s(clock) for clock in ("cpu_s", "wall_s")}
             for figure in figures
@@ -306,8 +299,7 @@ def write_json(figures: Sequence[Figure], checks: Sequence[Check], lines: Sequen
         "growth": list(lines),
         "requirements": [asdict(check) | {"passed": check.passed} for check in checks],
     }
-    with replacing(folder / "gradient_boosting.json") as temporary:
-        temporary.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    write_report(report, "gradient_boosting.json")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ each problem selected from X in its preferred layout. The two are timed alternat
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +21,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clus import BUILD, describe_machine
+from benchmarks.clus import describe_machine, write_report
 from benchmarks.problems import Problem, load
 from benchmarks.trees import print_table
 from ramify import PCTClassifier, PerEdgeClassifier
@@ -152,16 +151,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"\nmean {mean:.1f} ×, least {least:.1f} ×, needed {NEEDED:g} ×: "
         f"{'pass' if passed else 'FAIL'}"
     )
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
     report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
         "figures": [asdict(figure) | {"times": figure.times} for figure in figures],
         "needed": NEEDED,
         "passed": passed,
     }
-    (folder / "local.json").write_text(json.dumps(report, indent=1))
+    write_report(report, "local.json")
     return int(not passed)
 
 

@@ -19,7 +19,6 @@ their times and files.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import resource
 import signal
@@ -50,7 +49,7 @@ from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
 import ramify
-from benchmarks.clus import BUILD, describe_machine
+from benchmarks.clus import describe_machine, write_report
 from benchmarks.trees import print_table
 
 SHARES = (0.10, 0.09, 0.09)  # of the words of a text: those typical of its category of each level
@@ -458,18 +457,6 @@ def run_on_files(options: argparse.Namespace) -> int:
         "text_categories_real.json",
     )
     return 0
-
-
-def write_report(report: dict[str, Any], name: str) -> None:
-    """Write the figures to a file."""
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
-    report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
-        **report,
-    }
-    (folder / name).write_text(json.dumps(report, indent=1))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

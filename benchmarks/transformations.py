@@ -10,7 +10,6 @@ extended for scikit-multilearn-ng if it would not show whether ramify is fast en
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import resource
 import signal
@@ -25,7 +24,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clus import BUILD, describe_machine
+from benchmarks.clus import describe_machine, write_report
 from benchmarks.problems import generate
 from benchmarks.trees import print_table
 from ramify import BinaryRelevance, LabelPowerset, MLkNN, PCTClassifier, RAkEL
@@ -165,15 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_table(
         [("method", "ramify s", "multilearn s", "times", "needed 20"), *map(cells, figures)]
     )
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
     report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
         "figures": [asdict(figure) | {"times": figure.times} for figure in figures],
         "needed": NEEDED,
     }
-    (folder / "transformations.json").write_text(json.dumps(report, indent=1))
+    write_report(report, "transformations.json")
     return sum((figure.times or 0) < NEEDED for figure in figures)
 
 

@@ -8,7 +8,6 @@ its own "Induction Time", which excludes reading, starting and writing.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clus import BUILD, ClusRun, describe_machine, one_core, run_clus
+from benchmarks.clus import ClusRun, describe_machine, one_core, run_clus, write_report
 from benchmarks.problems import Problem, generate, load
 from ramify import PCTClassifier
 
@@ -320,15 +319,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def write_json(figures: Sequence[Figure], checks: Sequence[Check]) -> None:
     """Write the figures as JSON; null means not measured."""
-    folder = BUILD / "benchmarks"
-    folder.mkdir(parents=True, exist_ok=True)
     report = {
-        "finished": time.strftime("%Y-%m-%d %H:%M:%S"),
-        "machine": describe_machine(),
         "figures": [asdict(figure) for figure in figures],
         "requirements": [asdict(check) | {"passed": check.passed} for check in checks],
     }
-    (folder / "trees.json").write_text(json.dumps(report, indent=1))
+    write_report(report, "trees.json")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,8 +191,6 @@ def fuzz_fields(
     Findings
         Counts and findings.
     """
-    rng, found = random.Random(seed), Findings()
-    started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ramify"
         files = {}
@@ -201,19 +200,42 @@ def fuzz_fields(
             forms = forms_of(worker, path)
             assert "dense" in forms, (name, worker.ask(path, ["dense"]))
             files[name] = take_apart(path.read_bytes()), forms
-        for number in range(n):
-            if time.monotonic() - started > seconds:
-                break
-            name = NAMES[number % len(NAMES)]
-            parts, forms = files[name]
-            data, told = change_field(rng, parts)
-            path.write_bytes(data)
-            answer = worker.ask(path, forms)
-            found.count(name, told, answer, HARMLESS)
-            if keep is not None and answer["outcome"] not in HARMLESS:
-                keep.mkdir(parents=True, exist_ok=True)
-                (keep / f"{seed}-{number}.ramify").write_bytes(data)
-                (keep / f"{seed}-{number}.txt").write_text(f"{name}: {told}\n{answer['told']}\n")
+        return try_changes(
+            *(files, change_field, n, seed), worker=worker, path=path, seconds=seconds, keep=keep
+        )
+
+
+def try_changes(
+    files: Mapping[str, tuple[Any, list[str]]],
+    change: Callable[[random.Random, Any], tuple[bytes, str]],
+    n: int,
+    seed: int,
+    *,
+    worker: Here | Worker,
+    path: Path,
+    seconds: float,
+    keep: Path | None,
+    harmless: tuple[str, ...] = HARMLESS,
+) -> Findings:
+    """Change files in turn, load them from `path` and count what happens.
+
+    `files`: the content that `change` changes, and the forms of rows to predict, by model.
+    """
+    rng, found, names = random.Random(seed), Findings(), list(files)
+    started = time.monotonic()
+    for number in range(n):
+        if time.monotonic() - started > seconds:
+            break
+        name = names[number % len(names)]
+        content, forms = files[name]
+        data, told = change(rng, content)
+        path.write_bytes(data)
+        answer = worker.ask(path, forms)
+        found.count(name, told, answer, harmless)
+        if keep is not None and answer["outcome"] not in harmless:
+            keep.mkdir(parents=True, exist_ok=True)
+            (keep / f"{seed}-{number}.ramify").write_bytes(data)
+            (keep / f"{seed}-{number}.txt").write_text(f"{name}: {told}\n{answer['told']}\n")
     worker.close()
     return found
 

@@ -16,7 +16,6 @@ import json
 import random
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,11 @@ from typing import Any
 import numpy as np
 
 import ramify
-from tests.robustness.fuzz_model_fields import Findings, Worker, forms_of
+from tests.robustness.fuzz_model_fields import Findings, Worker, forms_of, try_changes
 from tests.support.model_file_damage import Members, forge, pack, unpack
 from tests.support.wrapped_models import wrapped_models
 
-HARMLESS = ("refused", "predicted", "refused rows", "failed to predict")
+_HARMLESS = ("refused", "predicted", "refused rows", "failed to predict")
 _WRAPPED, _SCHEMA = "wrapped.skops", "schema.json"
 _WHOLE = (0, 1, -1, -2, 2, 7, 625, 2**15, 2**30, 2**31 - 1, -(2**31), 2**40, -(2**40), 2**62,
           -(2**62))  # fmt: skip
@@ -222,8 +221,7 @@ def fuzz_wrapped(
     Findings
         Counts and findings.
     """
-    rng, found = random.Random(seed), Findings()
-    started, worker = time.monotonic(), Worker(timeout=30.0)
+    worker = Worker(timeout=30.0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ramify"
         files = {}
@@ -232,21 +230,14 @@ def fuzz_wrapped(
                 path.write_bytes(data)
                 files[name] = data, forms_of(worker, path)
                 assert files[name][1], name
-        names = list(files)
-        for number in range(n):
-            if time.monotonic() - started > seconds:
-                break
-            name = names[number % len(names)]
-            data, told = change_wrapped(rng, files[name][0])
-            path.write_bytes(data)
-            answer = worker.ask(path, files[name][1])
-            found.count(name, told, answer, HARMLESS)
-            if keep is not None and answer["outcome"] not in HARMLESS:
-                keep.mkdir(parents=True, exist_ok=True)
-                (keep / f"{seed}-{number}.ramify").write_bytes(data)
-                (keep / f"{seed}-{number}.txt").write_text(f"{name}: {told}\n{answer['told']}\n")
-    worker.close()
-    return found
+        return try_changes(
+            *(files, change_wrapped, n, seed),
+            worker=worker,
+            path=path,
+            seconds=seconds,
+            keep=keep,
+            harmless=_HARMLESS,
+        )
 
 
 def main() -> int:

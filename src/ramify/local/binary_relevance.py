@@ -37,32 +37,16 @@ class BinaryRelevance(FlatClassifier):
         ramify. If None, `LinearClassifier` is used for sparse X, such as texts, and otherwise a
         `PCTForestClassifier` of 50 trees. If it has no ``predict_proba``, its predictions are used
         as probabilities of 0 or 1.
-    hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
-        treated as flat.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    hierarchy, categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
         The fitted models by label. If all training rows of a label agree, its model is a
         `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     See Also
     --------
@@ -119,20 +103,8 @@ class BinaryRelevancePlus(LocalArchitecture):
         The classifier to fit for each label: any scikit-learn compatible classifier or one of
         ramify. If None, `PCTClassifier` is used. If it has no ``predict_proba``, its predictions
         are used as probabilities of 0 or 1.
-    hierarchy : Hierarchy, optional
-        The label hierarchy. If None, a tree is inferred from path labels; all other labels are
-        treated as flat.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    hierarchy, categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
@@ -142,12 +114,8 @@ class BinaryRelevancePlus(LocalArchitecture):
         The fitted models by label. Their features are those of X, followed by all labels; the
         feature of their own label is 0. If all training rows of a label agree, its model is a
         `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     See Also
     --------

@@ -138,29 +138,16 @@ class PerNodeClassifier(LocalArchitecture):
     policy : {"siblings", "all", "less_inclusive", "inclusive", "exclusive", "less_exclusive", \
             "exclusive_siblings"}
         How to choose the positive and negative training rows of a label; see Notes.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
         The fitted models by label. If all training rows of a label agree, its model is a
         `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     Notes
     -----
@@ -304,29 +291,16 @@ class PerParentClassifier(_JointArchitecture):
         label matrix as y. If False, it is fitted on one class per row: the name of the child, or
         "" for rows that end at the parent. If None, it is False if `y` has one label per row and
         True if `y` has label sets. Classifiers of ramify support both.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
         The fitted models by parent; the key of the root is None. If all training rows of a parent
         agree, its model is a `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     Examples
     --------
@@ -379,29 +353,16 @@ class PerLevelClassifier(_JointArchitecture):
         label matrix as y. If False, it is fitted on one class per row: the name of the label, or
         "" for rows that end above the level. If None, it is False if `y` has one label per row
         and True if `y` has label sets. Classifiers of ramify support both.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
     named_estimators_ : dict of int to estimator
         The fitted models by level; the top level is 0. If all training rows of a level agree, its
         model is a `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     Examples
     --------
@@ -458,29 +419,16 @@ class FlatClassifier(LocalArchitecture):
     labels : {"leaves", "all"}
         The labels to fit models for. With "all", the classifier is equivalent to
         `BinaryRelevance` and ``PerNodeClassifier(policy="all")``.
-    categorical_features : array-like of bool, int or str, optional
-        The nominal features, as a boolean mask, indices or column names; see `PCTClassifier`. Only
-        used by classifiers of ramify.
-    n_jobs : int, optional
-        Number of local models to fit or predict with in parallel; -1 means all cores. The
-        result does not depend on it.
-    random_state : int, RandomState instance or None
-        Controls the seeds of the local models. If None, the `random_state` of `estimator` is
-        kept. Pass an int for reproducible results.
-    verbose : bool
-        Whether to show a progress bar (requires rich).
+    categorical_features, n_jobs, random_state, verbose
+        As in `PerEdgeClassifier`.
 
     Attributes
     ----------
     named_estimators_ : dict of label to estimator
         The fitted models by label. If all training rows of a label agree, its model is a
         `ConstantClassifier`.
-    estimators_ : list
-        The values of `named_estimators_` as a list.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
+    estimators_, hierarchy_, classes_
+        As in `PerEdgeClassifier`.
 
     Examples
     --------

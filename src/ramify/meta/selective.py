@@ -96,13 +96,8 @@ class SelectiveClassifier(WrappingClassifier):
 
     Parameters
     ----------
-    estimator : classifier
-        A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
-        that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
-        fitted again.
-    hierarchy : Hierarchy, optional
-        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
-        y.
+    estimator, hierarchy
+        As in `CalibratedHierarchicalClassifier`.
     max_error : float
         The promise: the largest share of wrong answers among new rows; of label sets, the largest
         mean share of labels that go wrong.
@@ -151,14 +146,8 @@ class SelectiveClassifier(WrappingClassifier):
         The top-level labels of paths that share a threshold although ``per="branch"``.
     estimator_ : classifier
         The fitted classifier.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
-    n_features_in_ : int
-        Number of features, if `estimator_` has this attribute.
-    feature_names_in_ : ndarray of str
-        Names of the features, if `estimator_` has this attribute.
+    hierarchy_, classes_, n_features_in_, feature_names_in_
+        As in `CalibratedHierarchicalClassifier`.
 
     See Also
     --------

@@ -212,13 +212,8 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
 
     Parameters
     ----------
-    estimator : classifier
-        A classifier of ramify, a pipeline that ends in one, or any classifier with `predict_proba`
-        that accepts label matrices. A fitted classifier in scikit-learn's FrozenEstimator is not
-        fitted again.
-    hierarchy : Hierarchy, optional
-        The label hierarchy. If None, the hierarchy of `estimator` is used, or one is inferred from
-        y.
+    estimator, hierarchy
+        As in `CalibratedHierarchicalClassifier`.
     goal : {"micro_f1", "macro_f1", "hierarchical_f1", "precision", "cost"}
         The measure to optimise; see `ramify.decision.choose_thresholds`.
     per : {"all", "level", "label"}
@@ -234,11 +229,8 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
     coherence : {"isotonic", "max", "min"}
         How to repair scores that are inconsistent with the hierarchy; see
         `ramify.decision.make_coherent`.
-    n_jobs : int, optional
-        Number of folds to fit in parallel; -1 means all cores. The result does not depend
-        on it.
-    random_state : int, RandomState instance or None
-        Controls the folds if `cv` is an integer. Pass an int for reproducible results.
+    n_jobs, random_state
+        As in `CalibratedHierarchicalClassifier`.
 
     Attributes
     ----------
@@ -248,16 +240,8 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
         Score on the rows on which the thresholds were chosen; larger is better. It is the recall
         for the goal "precision", the negative mean cost per row for the goal "cost", and F1
         otherwise.
-    estimator_ : classifier
-        The classifier fitted on all rows.
-    hierarchy_ : Hierarchy
-        The label hierarchy, as passed or as inferred from y.
-    classes_ : ndarray of shape (n_labels,)
-        The labels, in the order of the columns of `predict_proba`.
-    n_features_in_ : int
-        Number of features, if `estimator_` has this attribute.
-    feature_names_in_ : ndarray of str
-        Names of the features, if `estimator_` has this attribute.
+    estimator_, hierarchy_, classes_, n_features_in_, feature_names_in_
+        As in `CalibratedHierarchicalClassifier`.
 
     See Also
     --------

@@ -41,24 +41,7 @@ class NotInBatchesError(ValueError):
 
 
 class CsvBatches:
-    """The rows of a CSV file, read some at a time and as often as necessary.
-
-    Parameters
-    ----------
-    path : Path
-        The file, plain or compressed.
-    form : TextForm
-        How its cells are written.
-    limits : ReadLimits, optional
-        Limits on the size of the file.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the columns.
-    delimiter : str
-        The delimiter of the cells.
-    """
+    """The rows of a CSV file, read some at a time and as often as necessary."""
 
     def __init__(self, path: Path, form: TextForm, limits: ReadLimits | None = None) -> None:
         self.path, self.form, self.limits = path, form, limits or ReadLimits()
