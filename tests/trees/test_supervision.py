@@ -159,7 +159,7 @@ def test_where_1_is_chosen_the_model_is_that_of_the_rows_with_labels(
 @pytest.mark.parametrize("cls", ALL)
 def test_features_may_count_where_all_labels_are_known(cls: type) -> None:
     X, hierarchy, Y, _ = clusters(60)
-    model = few_trees(cls(hierarchy, supervision=0.3, random_state=0)).fit(X, Y)
+    model = few_trees(cls(hierarchy, supervision=0.3, w0=0.75, random_state=0)).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), Y)
 
 
