@@ -1,6 +1,6 @@
 """Trees from rows without labels equal those of CLUS with -ssl, test by test.
 
-The golden file has trees printed by CLUS; ``python -m tests.clus.test_clus_supervision`` writes it.
+The golden file has trees that CLUS printed; this file, run as a program, writes it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _OTHER_SWITCHES = {
     "-relief": "Relief is not supported; use FeatureRanking in the section Ensemble",
     "-rules": "rule learning is not supported; use the command `ramify rules`",
     "-sit": "the selection of targets is not supported",
-    "-ssl": "semi-supervised learning is not supported",
+    "-ssl": "in Python, PCTClassifier(clus_compat=True, supervision=w) grows its trees",
     "-tseries": "time series are not supported",
     "-tuneftest": "give FTest a list of values in the section Tree",
 }
