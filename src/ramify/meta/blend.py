@@ -97,7 +97,7 @@ class BlendClassifier(HierarchicalClassifier):
     n_jobs : int, optional
         Number of threads; -1 means all cores. The result does not depend on it.
     random_state : int, RandomState instance or None
-        Controls the members and the rows that are held out.
+        Controls the members and the rows that are held out. Pass an int for reproducible results.
     verbose : bool
         Whether to show a progress bar (requires rich).
 
@@ -106,7 +106,7 @@ class BlendClassifier(HierarchicalClassifier):
     estimators_ : list of classifiers
         The fitted members.
     named_estimators_ : Bunch
-        The fitted members by name: "boosting", "extra trees", "neighbours", "linear".
+        The fitted members by name.
     weights_ : ndarray
         The weights of the members, which sum to 1.
     member_scores_ : dict of str to float
