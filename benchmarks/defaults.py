@@ -350,6 +350,7 @@ OURS: dict[str, Ours] = {
     "extra trees": Ours(lambda seed, _: ramify.PCTExtraTreesClassifier(random_state=seed)),
     "boosting": Ours(lambda seed, _: ramify.PCTGradientBoostingClassifier(random_state=seed)),
     "per parent": Ours(lambda seed, _: ramify.PerParentClassifier(random_state=seed)),
+    "linear": Ours(lambda *_: ramify.LinearClassifier()),
     "train": Ours(as_train),
 }
 PEERS: dict[str, Peer] = {
