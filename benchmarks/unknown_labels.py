@@ -152,7 +152,7 @@ def _cell(scores: Sequence[float]) -> str:
 # ---- rows without labels --------------------------------------------------------------------
 
 SUPERVISIONS = (0.2, 0.5, 0.8, 1.0)
-N_LABELLED = (50, 200, 500)
+N_LABELLED = (50, 100, 200, 350, 500)
 
 
 def run_curve(

@@ -25,6 +25,9 @@ SUPERVISION_SCHEMA: Schema = {
     "supervision_scores_": IfPresent(MapOf(Number(0, 1), Number(finite=False))),
 }
 
+_CLEARLY_BETTER = 1.01
+"""A value other than 1 is chosen if its score is larger than that of 1 by this factor."""
+
 _CONSTANT = 1e-12
 """A feature whose squares about the mean sum to less than this, as part of its squares, varies by
 rounding only."""
@@ -211,8 +214,9 @@ def supervise(estimator: Any, data: TreeData, cv: Any, random: RandomState) -> T
     if not is_list(given):
         return mix_features(data, float(given))
     scores = score_supervision(estimator, data, sorted({*map(float, given), 1.0}), cv, random)
-    # The largest of the best: without features where they do not help.
     best = max(scores, key=lambda part: (scores[part], part))
+    if scores[best] < _CLEARLY_BETTER * scores[1.0]:
+        best = 1.0
     estimator.supervision_, estimator.supervision_scores_ = best, scores
     return mix_features(data, best) if best < 1 else with_labels_only(data)
 
