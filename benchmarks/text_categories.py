@@ -160,7 +160,10 @@ class ByLevels(BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return paths."""
-        return np.array(["/".join(map(str, row)).rstrip("/") for row in self.model.predict(X)])
+        found = self.model.predict(X)
+        # With one level, there is a row of answers instead of a column.
+        rows = found.reshape(len(found), -1)
+        return np.array(["/".join(map(str, row)).rstrip("/") for row in rows])
 
 
 def learners(n_trees: int) -> dict[str, Callable[[], Any]]:
