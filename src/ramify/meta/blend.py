@@ -60,7 +60,7 @@ from ramify.meta.voting import (
 _FEW_ROWS = 2_000  # with fewer, all rows are held out once, in five folds
 _HELD_OUT = 0.2  # of many rows
 _MOST_CELLS = 50_000_000  # rows times labels that are held out, to limit memory
-_STEP, _PATIENCE = 25, 100  # rounds from one score to the next, and without a better one
+_STEP, _PATIENCE = 50, 200  # rounds from one score to the next, and without a better one
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
