@@ -32,7 +32,8 @@ from tests.support.partial_problems import PartialProblem, assert_same, partial_
 from tests.support.tree_problems import assert_equal_trees, growth, plan_of
 
 ALL = [PCTClassifier, PCTForestClassifier, PCTBaggingClassifier, PCTExtraTreesClassifier]
-SHARES = st.sampled_from([0.0, 0.3, 0.8])
+# Not 0: where features differ by rounding only, nothing else would decide.
+SHARES = st.sampled_from([0.05, 0.3, 0.8])
 
 
 @budget(150)
