@@ -42,7 +42,7 @@ TEXTS = {
     "n_estimators": 3,
     "n_features_in_": 3,
     "n_jobs": 11,
-    "named_estimators_": 8,
+    "named_estimators_": 7,
     "nominal_tests": 2,
     "pruning_confidence": 2,
     "random_state": 16,
