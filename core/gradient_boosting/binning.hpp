@@ -32,7 +32,8 @@ struct Cut {
 };
 
 /// Divides ranks into bins of about equal weight, the sum over rows; a heavy rank has a bin of its
-/// own, and ranks of weight 0 do not count. Whole weights, such as numbers of rows, give exact cuts.
+/// own, and ranks of weight 0 do not count. Whole weights, such as numbers of rows, give exact
+/// cuts.
 std::vector<Cut> find_cuts(std::span<const double> weights, std::size_t max_bins);
 
 /// The bins of the codes with these weights: the heaviest come first, light ones share the last
