@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import sys
 import time
@@ -22,6 +23,11 @@ from scipy import sparse
 import ramify
 from tests.support.fuzz_models import rows
 
+# Python's and C++'s own words about what went wrong in the code.
+_INTERNAL = re.compile(
+    r"\w(Error|Exception): |object (is not|has no|of type)|std::|__\w+__|unpack|unhashable|"
+    r"positional|keyword argument|abstract class|out of range|reshape|broadcast"
+)
 MAX_MEMORY = 6 << 30
 """Address space of a worker, except under a sanitizer, which reserves terabytes."""
 
@@ -55,7 +61,7 @@ def use(path: Path, forms: list[str]) -> tuple[str, str]:
     try:
         model = ramify.load(path)
     except ramify.ModelFileError as error:
-        return "refused", str(error)
+        return "unclear refusal" if _INTERNAL.search(str(error)) else "refused", str(error)
     except Exception:
         return "failed to load", traceback.format_exc()
     try:

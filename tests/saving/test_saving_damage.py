@@ -138,6 +138,28 @@ def test_fitted_attributes_are_checked(name, value, message, sound):
         ramify.load(sound)
 
 
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"given": 7}, "object {last}, of kind 'instance', has no valid 'given'"),
+        ({"class": None}, "has no valid 'class'"),
+        ({"given": {"depth": 7}}, "PCTClassifier has no parameter 'depth'"),
+        ({"class": "FeatureSchema", "given": {}}, "FeatureSchema lacks n_categories"),
+        ({"kind": ["array"]}, "unknown kind \\['array'\\]"),
+        ({"given": {"w0": {"$dict": [7]}}}, "a dict must be a list of pairs"),
+        ({"given": {"w0": {"$dict": [[[], 1]]}}}, "a key that can change"),
+        ({"given": {"w0": {"$float": "one"}}}, "a value of unknown type '\\$float'"),
+    ],
+)
+def test_messages_are_about_the_file_and_not_the_code(entry, message, sound):
+    document = document_of(sound)
+    document["objects"][-1] |= entry
+    rewrite(sound, document)
+    last = len(document["objects"]) - 1
+    with pytest.raises(ModelFileError, match=f"{message.format(last=last)}. Copy or save"):
+        ramify.load(sound)
+
+
 def test_a_tree_whose_node_has_two_parents_is_refused(tmp_path):
     model, path = make("tree"), tmp_path / "model.ramify"
     names = [name for name in dir(Tree) if isinstance(getattr(model.tree_, name), np.ndarray)]

@@ -3,9 +3,13 @@
 import dataclasses
 import json
 import re
+import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import SGDClassifier
@@ -16,6 +20,8 @@ from ramify import Hierarchy, MLkNN, ModelFileError, PCTClassifier
 from ramify._savable import _CLASSES
 from ramify._schema import SchemaError, check_sparse, schema_of
 from ramify.saving import LoadLimits
+from ramify.saving.container import LimitError
+from ramify.saving.hierarchies import cut_labels, whole_content
 from ramify.saving.wrapped import dump_wrapped, load_wrapped
 from tests.support.fuzz_models import NAMES, fuzz_model, rows
 from tests.support.model_file_damage import forge, unpack
@@ -174,6 +180,7 @@ def refit_and_load(model, path, given):
     ("limits", "message"),
     [
         ({"max_labels": 4}, "the number of labels must be at most 4, got 5"),
+        ({"max_label_characters": 4}, "length of all labels together must be at most 4, got 5"),
         ({"max_objects": 2}, "the number of objects must be at most 2, got 3"),
         ({"max_bytes": 1000}, "the size of its members must be at most 1000"),
         ({"max_json_bytes": 100}, "the size of manifest.json must be at most 100"),
@@ -188,6 +195,80 @@ def test_limits_are_adjustable(limits, message, path):
     (name,) = limits
     larger = re.search(rf"LoadLimits\({name}=(\d+)\)", str(raised.value))
     assert larger is not None
+
+
+def test_saving_says_which_limits_loading_needs(path, monkeypatch):
+    small = partial(LoadLimits, max_labels=4, max_label_characters=4, max_objects=2)
+    monkeypatch.setattr("ramify.saving.model.LoadLimits", small)
+    with pytest.warns(UserWarning, match="is beyond the usual limits") as told:
+        ramify.save(fuzz_model("PCTClassifier, sets"), path)
+    needed = re.search(r"Load it with limits=.*LoadLimits\((.*)\)", str(told[0].message))
+    sizes = {name: int(size) for name, size in re.findall(r"(\w+)=(\d+)", needed[1])}
+    assert sizes == {
+        "max_labels": 5,
+        "max_label_characters": 5,
+        "max_objects": sizes["max_objects"],
+    }
+    ramify.load(path, limits=LoadLimits(**sizes))
+    with pytest.raises(ModelFileError, match="must be at most"):
+        ramify.load(path)
+
+
+def test_paths_are_stored_as_segments(path):
+    hierarchy = Hierarchy.from_paths(["/".join(["segment"] * 600)])
+    binarizer = ramify.HierarchyBinarizer(hierarchy).fit([[hierarchy.labels[-1]], []])
+    ramify.save(binarizer, path)
+    document = unpack(path.read_bytes())["model.json"]
+    assert len(document) < 600 * 40 < len(hierarchy.to_json()) / 50
+    assert ramify.load(path).hierarchy_.labels == hierarchy.labels
+
+
+_SEGMENTS = st.text("ab/.>", max_size=3)
+_SOME_LABELS = st.one_of(st.integers(-2, 2), _SEGMENTS, st.lists(_SEGMENTS).map("/".join))
+
+
+@given(
+    labels=st.lists(_SOME_LABELS, min_size=1, unique_by=lambda label: (label, type(label))),
+    separator=st.sampled_from(["/", ".", ">", "//"]),
+    chance=st.randoms(use_true_random=False),
+)
+def test_any_labels_are_restored(labels, separator, chance):
+    parents = [sorted(chance.sample(range(k), chance.randint(0, min(k, 2))))
+               for k in range(len(labels))]  # fmt: skip
+    content = {"labels": labels, "parents": parents, "separator": separator}
+    stored = json.loads(json.dumps({**content, "labels": cut_labels(content)}))
+    assert whole_content(stored, LoadLimits()) == content
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([["a"], "b"], "label 0 must continue the path of its first parent"),
+        ([3, ["b"]], "label 1 must continue the path"),
+        (["a", ["b", "c"]], "label 1 must continue the path"),
+        (["a", [7]], "label 1 must continue the path"),
+        (["a", {}], "label 1 must be a text or a number"),
+        ([None, "b"], "label 0 must be a text or a number"),
+    ],
+)
+def test_labels_that_cannot_be_continued_are_refused(labels, message):
+    content = {"labels": labels, "parents": [[], [0]], "separator": "/"}
+    with pytest.raises(SchemaError, match=message):
+        whole_content(content, LoadLimits())
+
+
+def test_a_short_file_cannot_have_long_labels(path):
+    n = 3000
+    content = {
+        "labels": ["a" * 1000, *[["b" * 1000]] * n],
+        "parents": [[], *[[k] for k in range(n)]],
+        "separator": "/",
+    }
+    tracemalloc.start()
+    with pytest.raises(LimitError, match="max_label_characters=45"):
+        whole_content(content, LoadLimits())
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
 
 
 def test_a_long_chain_of_labels_takes_little_memory(path, monkeypatch):

@@ -24,8 +24,17 @@ EMPTY_SET = ("", "n", "?")
 """Strings that stand for an empty label set, as in CLUS files."""
 
 
+_FIXED_BYTES = 1 << 26  # of an array of texts, which takes 4 bytes for each of the longest
+
+
 def label_array(labels: tuple[Label, ...], dtype: str = "") -> NDArray[Any]:
-    """Return labels as a numpy array; the dtype is inferred if not given."""
+    """Return labels as a numpy array; the dtype is inferred if not given.
+
+    Texts are those of `labels`, as objects, if copies of a fixed width would take much memory.
+    """
+    longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
+    if 4 * len(labels) * longest > _FIXED_BYTES:
+        return np.array(labels, dtype=object)
     if dtype:
         return np.array(labels, dtype=dtype)
     kinds = {type(label) for label in labels}

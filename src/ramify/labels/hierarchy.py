@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from os import PathLike
@@ -36,7 +37,13 @@ from ramify.labels.graph import (
 )
 from ramify.labels.obo import read_terms
 from ramify.labels.terms import TermSet
-from ramify.labels.text_formats import read_json, read_outline, write_json, write_outline
+from ramify.labels.text_formats import (
+    from_content,
+    read_json,
+    read_outline,
+    to_content,
+    write_outline,
+)
 
 if TYPE_CHECKING:
     from ramify.labels.comparing import Comparison
@@ -357,7 +364,12 @@ class Hierarchy:
         >>> Hierarchy.from_json(hierarchy.to_json()) == hierarchy
         True
         """
-        graph, separator, aliases, version = read_json(text)
+        return cls._from_content(read_json(text))
+
+    @classmethod
+    def _from_content(cls, content: Any) -> Hierarchy:
+        """Build a hierarchy from the output of `_to_content`, which may be damaged."""
+        graph, separator, aliases, version = from_content(content)
         return cls(graph.labels, graph.parent_rows, separator, aliases, version)
 
     @classmethod
@@ -782,7 +794,11 @@ class Hierarchy:
         >>> Hierarchy.from_paths(["a/b"]).to_json()
         '{"format": "ramify.hierarchy", "version": 1, "separator": "/", "labels": ["a", "a/b"], ...
         """
-        return write_json(self._graph, self.separator, self.version)
+        return json.dumps(self._to_content(), ensure_ascii=False)
+
+    def _to_content(self) -> dict[str, Any]:
+        """Return what describes the hierarchy as a JSON object."""
+        return to_content(self._graph, self.separator, self.version)
 
     def to_networkx(self) -> Any:
         """Return the hierarchy as a networkx.DiGraph with edges from parent to child.

@@ -108,9 +108,9 @@ def _parent_of_line(line: str, number: int, open_labels: list[tuple[int, str]]) 
     return parent
 
 
-def write_json(graph: LabelGraph, separator: str, version: str) -> str:
-    """Write labels, parents, separator, aliases and version as JSON for `read_json`."""
-    content = {
+def to_content(graph: LabelGraph, separator: str, version: str) -> dict[str, Any]:
+    """Return labels, parents, separator, aliases and version for `from_content`."""
+    return {
         "format": _FORMAT,
         "version": _VERSION,
         "separator": separator,
@@ -119,13 +119,12 @@ def write_json(graph: LabelGraph, separator: str, version: str) -> str:
         "aliases": list(graph.aliases.items()),
         **({"of": version} if version else {}),
     }
-    return json.dumps(content, ensure_ascii=False)
 
 
-def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label], str]:
-    """Read what `write_json` wrote: the graph, the separator, the aliases and the version."""
+def read_json(text: str) -> Any:
+    """Return the content of a JSON text."""
     try:
-        content = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(
             f"text must be valid JSON: {error}. Pass the text written by to_json, not a file name."
@@ -134,7 +133,11 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label], str]:
         raise ValueError(
             "text must be JSON written by to_json, but its values are nested too deeply."
         ) from None
-    _check_json(content)
+
+
+def from_content(content: Any) -> tuple[OrderedGraph, str, dict[Label, Label], str]:
+    """Return the graph, the separator, the aliases and the version of a `to_content`."""
+    _check_content(content)
     version = content.get("of", "")
     if not isinstance(version, str):
         raise ValueError(f"of must be a version, got {repr(version)[:_SHOWN]}.")
@@ -144,7 +147,7 @@ def read_json(text: str) -> tuple[OrderedGraph, str, dict[Label, Label], str]:
     return graph, content["separator"], dict(content["aliases"]), version
 
 
-def _check_json(content: Any) -> None:
+def _check_content(content: Any) -> None:
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"text must have 'format': '{_FORMAT}'. Write it with to_json.")
     if content.get("version") != _VERSION:
@@ -158,6 +161,12 @@ def _check_json(content: Any) -> None:
     for key in ("labels", "parents", "aliases"):
         if not isinstance(content[key], list):
             raise ValueError(f"{key} must be a list, got {repr(content[key])[:_SHOWN]}.")
+    if not isinstance(content["separator"], str):
+        raise ValueError(f"separator must be a text, got {repr(content['separator'])[:_SHOWN]}.")
+    _check_rows(content)
+
+
+def _check_rows(content: Any) -> None:
     n_labels = len(content["labels"])
     for row in content["parents"]:
         if not isinstance(row, list) or not all(_is_position(i, n_labels) for i in row):

@@ -60,6 +60,9 @@ def _decode(decoder: Decoder, entry: dict[str, Any]) -> Any:
         Whole(1, _MAX_SIZE).check(size, where, sizes)
     n_nodes = decoder.value(entry["n_nodes"])
     arrays = {name: decoder.value(node) for name, node in entry["arrays"].items()}
+    lacking = {*_OF_NODES, "n_categories", "category_yes", "value"} - set(arrays)
+    if lacking:
+        raise DamageError(f"boosted trees lack the array {min(lacking)!r}")
     for name, kind in (_OF_NODES | {"n_categories": "i8"}).items():
         Array(("n_nodes",), kind, finite=False).check(arrays[name], f"{where}: {name}", sizes)
     n_categories = arrays["n_categories"]
@@ -112,6 +115,7 @@ def _check_parents(tree: dict[str, Any]) -> None:
 
 
 BOOSTED_TREES = Kind(
-    "boosted trees", lambda x: isinstance(x, _core.BoostedTrees), _encode, _decode
+    *("boosted trees", lambda x: isinstance(x, _core.BoostedTrees), _encode, _decode),
+    {"n_outputs": object, "n_features": object, "n_nodes": object, "arrays": dict},
 )
 """The trees of a model of gradient boosting."""

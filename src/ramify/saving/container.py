@@ -45,6 +45,8 @@ class LoadLimits:
         Number of arrays, trees, estimators and other objects.
     max_labels : int
         Number of labels of one hierarchy.
+    max_label_characters : int
+        Length of all labels of one hierarchy together. A path contains the labels above it.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class LoadLimits:
     max_depth: int = 64
     max_objects: int = 5_000_000
     max_labels: int = 1_000_000
+    max_label_characters: int = 1 << 29
 
     def check(self, name: str, found: int, what: str) -> None:
         """Raise LimitError if a file declares more than a limit allows.
@@ -78,21 +81,6 @@ class LoadLimits:
                 f"{what} must be at most {most}, got {found}. If you trust the file, load it with "
                 f"limits=ramify.saving.LoadLimits({name}={found})."
             )
-
-
-def check_hierarchy_size(content: Any, limits: LoadLimits) -> None:
-    """Check the labels and parents of a hierarchy in JSON before it is built."""
-    labels, parents = content["labels"], content["parents"]
-    if type(labels) is not list or type(parents) is not list or len(labels) != len(parents):
-        raise SchemaError("a hierarchy must have a list of labels and as many lists of parents")
-    limits.check("max_labels", len(labels), "the number of labels")
-    for position, row in enumerate(parents):
-        if type(row) is not list or any(
-            type(parent) is not int or not 0 <= parent < position for parent in row
-        ):
-            raise SchemaError(f"the parents of label {position} must be positions before it")
-        if len(set(row)) != len(row):
-            raise SchemaError(f"the parents of label {position} must be distinct")
 
 
 # ---- the zip archive of a model -------------------------------------------------------------
@@ -234,9 +222,8 @@ def _reason(error: Exception) -> str:
         return "it needs more memory than is available"
     if isinstance(error, RecursionError):
         return "its content is nested too deeply"
-    if isinstance(error, DamageError | SchemaError):
-        return str(error)
-    return f"{type(error).__name__}: {error}"
+    # What ramify refuses is a ValueError. Other errors have messages about the code, not the file.
+    return str(error) if isinstance(error, ValueError) else "its parts do not fit together"
 
 
 def check_archive(archive: zipfile.ZipFile, n_bytes: int, limits: LoadLimits) -> None:
@@ -276,7 +263,9 @@ def _read_members(archive: zipfile.ZipFile, only: str | None = None) -> Containe
         raise DamageError(f"the checksum of {_MANIFEST} does not match")
     manifest = json.loads(text)
     version = _checked_version(manifest)
-    listed = manifest["members"]
+    listed = manifest.get("members")
+    if not isinstance(listed, dict) or not all(isinstance(one, dict) for one in listed.values()):
+        raise DamageError(f"{_MANIFEST} does not list the members")
     if set(listed) != set(infos):
         odd = sorted(set(listed) ^ set(infos))
         raise DamageError(f"the manifest does not match the members {odd[:3]}")
@@ -285,10 +274,10 @@ def _read_members(archive: zipfile.ZipFile, only: str | None = None) -> Containe
         if only not in (None, name):
             continue
         data = _read_member(archive, info)
-        if hashlib.sha256(data).hexdigest() != listed[name]["sha256"]:
+        if hashlib.sha256(data).hexdigest() != listed[name].get("sha256"):
             raise DamageError(f"the checksum of {name} does not match")
         members[name] = data
-    return Container(version, str(manifest["ramify"]), members)
+    return Container(version, str(manifest.get("ramify")), members)
 
 
 def _checked_version(manifest: Any) -> int:

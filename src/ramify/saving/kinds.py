@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-import json
 import math
 import sys
 from dataclasses import fields, is_dataclass
@@ -40,7 +40,8 @@ from ramify.labels.encoding import LabelFormat, format_from_settings
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.scorers import HierarchicalScorer, get_scorer, get_scorer_names
 from ramify.saving.boosted_trees import BOOSTED_TREES
-from ramify.saving.container import DamageError, ModelFileError, check_hierarchy_size
+from ramify.saving.container import DamageError, ModelFileError
+from ramify.saving.hierarchies import cut_labels, whole_content
 from ramify.saving.values import Decoder, Encoder, Kind, is_plain
 
 _MAX_LENGTH = 2**62
@@ -79,11 +80,13 @@ def _encode_object_array(encoder: Encoder, value: Any, where: str) -> dict[str, 
 
 
 def _decode_object_array(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    items = decoder.value(entry["items"])
+    items, shape = decoder.value(entry["items"]), entry["shape"]
+    if type(items) is not list or not _are_lengths(shape) or math.prod(shape) != len(items):
+        raise DamageError(f"an array of objects has the invalid shape {shape!r}")
     array = np.empty(len(items), dtype=object)
     for i, item in enumerate(items):
         array[i] = item
-    return array.reshape(entry["shape"])
+    return array.reshape(shape)
 
 
 def _is_scalar(value: Any) -> bool:
@@ -113,8 +116,11 @@ def _encode_sparse(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
 
 def _decode_sparse(decoder: Decoder, entry: dict[str, Any]) -> Any:
     make, shape = _SPARSE.get(entry["type"]), entry["shape"]
-    if make is None or len(shape) != 2 or not _are_lengths(shape):
-        raise DamageError(f"a sparse matrix {entry['type']!r} has the invalid shape {shape!r}")
+    n_parts = len(entry["parts"])
+    if make is None or len(shape) != 2 or not _are_lengths(shape) or n_parts != 3:
+        raise DamageError(
+            f"a sparse matrix {entry['type']!r} has the invalid shape {shape!r} or {n_parts} parts"
+        )
     parts = tuple(decoder.value(part) for part in entry["parts"])
     # Before scipy sees them: its own check skips the indices if the last of indptr is 0.
     n_major, n_minor = shape if entry["type"].startswith("csr") else reversed(shape)
@@ -169,12 +175,14 @@ def _decode_measure(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 
 def _encode_hierarchy(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
-    return {"content": json.loads(value.to_json())}
+    content = value._to_content()
+    encoder.need("max_labels", len(content["labels"]))
+    encoder.need("max_label_characters", sum(map(len, map(str, content["labels"]))))
+    return {"content": {**content, "labels": cut_labels(content)}}
 
 
 def _decode_hierarchy(decoder: Decoder, entry: dict[str, Any]) -> Any:
-    check_hierarchy_size(entry["content"], decoder.limits)
-    return Hierarchy.from_json(json.dumps(entry["content"]))
+    return Hierarchy._from_content(whole_content(entry["content"], decoder.limits))
 
 
 def _encode_format(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
@@ -202,7 +210,10 @@ def _decode_tree(decoder: Decoder, entry: dict[str, Any]) -> Any:
     arrays: dict[str, object] = {
         name: decoder.pools.take(f"trees/{name}", size) for name, size in entry["sizes"].items()
     }
-    tree = _core.Tree(arrays)
+    try:
+        tree = _core.Tree(arrays)
+    except RuntimeError:  # of a cast
+        raise DamageError("a tree has arrays of other data types") from None
     # With two paths to a node, prediction could visit exponentially many nodes.
     times = np.bincount(tree.child, minlength=len(tree.feature))
     if times[0] != 0 or (times[1:] != 1).any():
@@ -255,13 +266,14 @@ def _left_out(value: Any) -> set[str]:
 
 def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
     cls = find_savable(entry["class"])
-    if cls is None:
+    if cls is None or inspect.isabstract(cls):
         raise ModelFileError(
             f"the file contains an object of unknown class {entry['class']!r}. Update ramify, or "
             "import the module that defines the class."
         )
     given = {name: decoder.value(node) for name, node in entry["given"].items()}
     fitted = {name: decoder.value(node) for name, node in entry["fitted"].items()}
+    _check_names(cls, given)
     _check_instance(cls, given, fitted)
     value = cls(**given)
     if fitted and hasattr(value, "_check_parameters"):
@@ -275,6 +287,23 @@ def _decode_instance(decoder: Decoder, entry: dict[str, Any]) -> Any:
     return value
 
 
+def _check_names(cls: type, given: dict[str, Any]) -> None:
+    """Check that the parameters in a file are those of a class."""
+    required = _parameters(cls)
+    unknown = [name for name in given if name not in required]
+    lacking = [name for name, is_required in required.items() if is_required and name not in given]
+    if unknown or lacking:
+        told = f"has no parameter {unknown[0]!r}" if unknown else f"lacks {lacking[0]}"
+        raise SchemaError(f"{saved_name(cls)} {told}")
+
+
+@functools.cache
+def _parameters(cls: type) -> dict[str, bool]:
+    """Return the parameters of a class, and whether they are required."""
+    parameters = inspect.signature(cls).parameters
+    return {name: one.default is one.empty for name, one in parameters.items()}
+
+
 def _check_instance(cls: type, given: dict[str, Any], fitted: dict[str, Any]) -> None:
     """Check an object against the schemas of its class, with the estimator that it is part of."""
     name, sizes = saved_name(cls), Sizes()
@@ -285,32 +314,57 @@ def _check_instance(cls: type, given: dict[str, Any], fitted: dict[str, Any]) ->
         check_state(cls, fitted, name, Sizes())
 
 
+_INSTANCE = {"class": str, "given": dict, "fitted": dict}
+
+
 def _encode_pipeline(encoder: Encoder, value: Any, where: str) -> dict[str, Any]:
     return {"steps": [[name, encoder.value(step, f"step {name!r}")] for name, step in value.steps]}
 
 
 def _decode_pipeline(decoder: Decoder, entry: dict[str, Any]) -> Any:
+    if not all(type(step) is list and len(step) == 2 for step in entry["steps"]):
+        raise DamageError("the steps of a pipeline must be pairs of a name and an estimator")
     return Pipeline([(name, decoder.value(step)) for name, step in entry["steps"]])
 
 
 KINDS = (
-    Kind("array", _is_plain_array, _encode_array, _decode_array),
-    Kind("object array", _is_object_array, _encode_object_array, _decode_object_array),
-    Kind("scalar", _is_scalar, _encode_scalar, _decode_scalar),
-    Kind("sparse", lambda x: type(x).__name__ in _SPARSE, _encode_sparse, _decode_sparse),
     Kind(
-        "random state",
-        lambda x: isinstance(x, np.random.RandomState),
-        _encode_random_state,
-        _decode_random_state,
+        *("array", _is_plain_array, _encode_array, _decode_array),
+        {"pool": str, "shape": list, "order": str},
     ),
-    Kind("measure", _is_measure, _encode_measure, _decode_measure),
-    Kind("hierarchy", lambda x: isinstance(x, Hierarchy), _encode_hierarchy, _decode_hierarchy),
-    Kind("format", lambda x: isinstance(x, LabelFormat), _encode_format, _decode_format),
-    Kind("tree", lambda x: isinstance(x, _core.Tree), _encode_tree, _decode_tree),
+    Kind(
+        *("object array", _is_object_array, _encode_object_array, _decode_object_array),
+        {"shape": list, "items": object},
+    ),
+    Kind("scalar", _is_scalar, _encode_scalar, _decode_scalar, {"array": object}),
+    Kind(
+        *("sparse", lambda x: type(x).__name__ in _SPARSE, _encode_sparse, _decode_sparse),
+        {"type": str, "shape": list, "parts": list},
+    ),
+    Kind(
+        *("random state", lambda x: isinstance(x, np.random.RandomState)),
+        *(_encode_random_state, _decode_random_state),
+        {"key": object, "position": object, "gauss": object},
+    ),
+    Kind("measure", _is_measure, _encode_measure, _decode_measure, {"name": str}),
+    Kind(
+        *("hierarchy", lambda x: isinstance(x, Hierarchy), _encode_hierarchy, _decode_hierarchy),
+        {"content": dict},
+    ),
+    Kind(
+        *("format", lambda x: isinstance(x, LabelFormat), _encode_format, _decode_format),
+        {"hierarchy": object, "settings": object},
+    ),
+    Kind(
+        *("tree", lambda x: isinstance(x, _core.Tree), _encode_tree, _decode_tree),
+        {"sizes": dict},
+    ),
     BOOSTED_TREES,
-    Kind("instance", _is_savable, _encode_instance, _decode_instance),
-    Kind("pipeline", lambda x: type(x) is Pipeline, _encode_pipeline, _decode_pipeline),
+    Kind("instance", _is_savable, _encode_instance, _decode_instance, _INSTANCE),
+    Kind(
+        *("pipeline", lambda x: type(x) is Pipeline, _encode_pipeline, _decode_pipeline),
+        {"steps": list},
+    ),
 )
 """The kinds, in the order in which they are matched against an object."""
 
@@ -469,9 +523,18 @@ def _decode_masked(decoder: Decoder, entry: dict[str, Any]) -> Any:
 
 
 SEARCH_KINDS = (
-    Kind("scorer", lambda x: type(x) is HierarchicalScorer, _encode_scorer, _decode_scorer),
-    Kind("splitter", lambda x: _is_one_of(x, _SPLITTERS), _encode_splitter, _decode_splitter),
-    Kind("masked array", lambda x: type(x) is np.ma.MaskedArray, _encode_masked, _decode_masked),
-    Kind("search", _is_search, _encode_search, _decode_search),
+    Kind(
+        *("scorer", lambda x: type(x) is HierarchicalScorer, _encode_scorer, _decode_scorer),
+        {"name": str, "options": object},
+    ),
+    Kind(
+        *("splitter", lambda x: _is_one_of(x, _SPLITTERS), _encode_splitter, _decode_splitter),
+        {"class": str, "given": dict},
+    ),
+    Kind(
+        *("masked array", lambda x: type(x) is np.ma.MaskedArray, _encode_masked, _decode_masked),
+        {"data": object, "mask": object},
+    ),
+    Kind("search", _is_search, _encode_search, _decode_search, _INSTANCE),
 )
 """The kinds, which are matched against an object after those of ramify."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection, Mapping
+from os import fspath
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -29,6 +31,7 @@ _WRAPPED = "wrapped.skops"
 _SETTINGS = "reading.json"
 _PERFORMANCE = "performance.json"
 _TABLE = "table.json"
+_MANIFEST_BYTES = 1000  # of the manifest for each member, at most
 _ALL_KINDS = (*KINDS, *SEARCH_KINDS, WRAPPED)
 
 
@@ -88,6 +91,22 @@ def save_with_settings(
         if content:
             members[name] = json.dumps(dict(content), allow_nan=False).encode()
     write_container(path, members, __version__)
+    encoder.need("max_objects", len(encoder.entries))
+    encoder.need("max_bytes", sum(map(len, members.values())) + _MANIFEST_BYTES * len(members))
+    encoder.need("max_json_bytes", max(len(members[n]) for n in members if n.endswith(".json")))
+    _warn_of_limits(path, encoder.needs)
+
+
+def _warn_of_limits(path: FilePath, needs: Mapping[str, int]) -> None:
+    """Say which limits must be larger to load a file."""
+    usual = LoadLimits()
+    beyond = [f"{name}={size}" for name, size in needs.items() if size > getattr(usual, name)]
+    if beyond:
+        warnings.warn(
+            f"{fspath(path)} is beyond the usual limits of model files. Load it with "
+            f"limits=ramify.saving.LoadLimits({', '.join(beyond)}).",
+            stacklevel=4,
+        )
 
 
 def load(
@@ -155,7 +174,9 @@ def _load_object(path: FilePath, member: str, limits: LoadLimits | None) -> dict
 
 def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) -> Any:
     members = dict(container.members)
-    document = json.loads(members.pop(_DOCUMENT))
+    document = json.loads(members.pop(_DOCUMENT, b"null"))
+    if not isinstance(document, dict) or not isinstance(document.get("objects"), list):
+        raise DamageError(f"{_DOCUMENT} does not contain a list of objects")
     wrapped = []
     if _WRAPPED in members:
         wrapped = load_wrapped(members.pop(_WRAPPED), trusted, limits)
@@ -163,7 +184,7 @@ def _decode(container: Container, trusted: Collection[str], limits: LoadLimits) 
     for entry in document["objects"]:
         decoder.add(entry)
     decoder.pools.check_spent()
-    model = decoder.value(document["root"])
+    model = decoder.value(document.get("root"))
     if not isinstance(model, BaseEstimator):
         raise DamageError("its content is not an estimator")
     return model

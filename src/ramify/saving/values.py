@@ -125,6 +125,7 @@ _BACK: dict[str, Callable[[list[Any]], Any]] = {
     "$set": set,
     "$frozenset": frozenset,
 }
+_NOT_FINITE = ("nan", "inf", "-inf")
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class Kind:
     encode: Callable[[Encoder, Any, str], dict[str, Any]]
     # Takes the decoder and an entry; returns the object.
     decode: Callable[[Decoder, dict[str, Any]], Any]
+    fields: Mapping[str, type]  # the fields of an entry and their types in JSON
 
 
 class Encoder:
@@ -146,10 +148,15 @@ class Encoder:
         self.entries: list[dict[str, Any]] = []  # the table of objects
         self.pools = ArrayPools()
         self.wrapped: list[Any] = []  # objects of other libraries
+        self.needs: dict[str, int] = {}  # the largest sizes by the names of limits of `load`
         self._kinds = kinds  # the first that matches an object is used
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []  # an id is unique only as long as its object exists
         self._open: set[int] = set()
+
+    def need(self, limit: str, size: int) -> None:
+        """Note a size of which `load` has a limit."""
+        self.needs[limit] = max(size, self.needs.get(limit, 0))
 
     def value(self, value: Any, where: str) -> Any:
         """Return a value as JSON."""
@@ -212,13 +219,21 @@ class Decoder:
         self._kinds = {kind.name: kind for kind in kinds}
         self._objects: list[Any] = []
 
-    def add(self, entry: dict[str, Any]) -> None:
+    def add(self, entry: Any) -> None:
         """Create the object of the next entry."""
-        self.limits.check("max_objects", len(self._objects) + 1, "the number of objects")
-        kind = self._kinds.get(entry["kind"])
+        number = len(self._objects)
+        self.limits.check("max_objects", number + 1, "the number of objects")
+        name = entry.get("kind") if isinstance(entry, dict) else None
+        kind = self._kinds.get(name) if isinstance(name, str) else None
         if kind is None:
-            raise DamageError(f"it contains an object of unknown kind {entry['kind']!r}")
-        self._objects.append(kind.decode(self, entry))
+            raise DamageError(f"it contains an object of unknown kind {name!r}")
+        for field, wanted in kind.fields.items():
+            if field not in entry or not isinstance(entry[field], wanted):
+                raise DamageError(f"object {number}, of kind {name!r}, has no valid {field!r}")
+        try:
+            self._objects.append(kind.decode(self, entry))
+        except (TypeError, AttributeError, LookupError) as error:
+            raise DamageError(f"object {number}, of kind {name!r}, is not valid") from error
 
     def value(self, node: Any, depth: int = 0) -> Any:
         """Convert JSON to a value."""
@@ -234,12 +249,26 @@ class Decoder:
         if tag == "$ref":
             return self._object(content)
         if tag == "$dict":
-            return {self.value(key, depth): self.value(item, depth) for key, item in content}
-        if tag == "$float":
+            return self._dict(content, depth)
+        if tag == "$float" and content in _NOT_FINITE:
             return float(content)
         if tag in _BACK and isinstance(content, list):
-            return _BACK[tag]([self.value(item, depth) for item in content])
+            return self._hashed(_BACK[tag], [self.value(item, depth) for item in content])
         raise DamageError(f"it contains a value of unknown type {tag!r}")
+
+    def _dict(self, pairs: Any, depth: int) -> Any:
+        if not isinstance(pairs, list) or not all(
+            isinstance(pair, list) and len(pair) == 2 for pair in pairs
+        ):
+            raise DamageError("a dict must be a list of pairs")
+        values = [(self.value(key, depth), self.value(item, depth)) for key, item in pairs]
+        return self._hashed(dict, values)
+
+    def _hashed(self, make: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+        try:
+            return make(values)
+        except TypeError:
+            raise DamageError("a dict or set has a key that can change") from None
 
     def _object(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._objects):

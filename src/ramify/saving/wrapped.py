@@ -549,5 +549,5 @@ def _decode(decoder: Decoder, entry: dict[str, Any]) -> Any:
     return decoder.wrapped[entry["at"]]
 
 
-WRAPPED = Kind("wrapped", _is_estimator, _encode, _decode)
+WRAPPED = Kind("wrapped", _is_estimator, _encode, _decode, {"at": object})
 """Any estimator that is not part of ramify."""
