@@ -27,15 +27,24 @@ def folder(tmp_path: Path) -> Path:
     order = np.random.default_rng(2).permutation(N)
     np.savez(tmp_path / "v.npz", vectors=VECTORS[order], ids=FRAME["key"].to_numpy(str)[order])
     np.savez(tmp_path / "plain.npz", VECTORS)
+    keys = FRAME["key"].to_numpy()[order]
+    numbers = pd.DataFrame(VECTORS[order], columns=["a", "b", "c"]).assign(key=keys)
+    numbers.to_parquet(tmp_path / "numbers.parquet")
+    lists = pd.DataFrame({"ids": keys, "v": list(VECTORS[order])})
+    lists.to_parquet(tmp_path / "lists.parquet", index=False)
+    pd.DataFrame(VECTORS, columns=["a", "b", "c"]).to_parquet(tmp_path / "plain.parquet")
     return tmp_path
 
 
-@pytest.mark.parametrize("file", ["v.npy", "v.npz", "plain.npz"])
+JOINED = ["v.npz", "numbers.parquet", "lists.parquet"]
+
+
+@pytest.mark.parametrize("file", ["v.npy", "plain.npz", "plain.parquet", *JOINED])
 def test_vectors_are_joined_and_learnt(folder: Path, file: str) -> None:
     given = ("--vectors", folder / file, "--id", "key")
     result = run("train", folder / "t.csv", "-o", folder / "m.ramify", *given, *QUICK)
     assert result.exit_code == 0, result.output
-    assert f"joined {'by identifier' if file == 'v.npz' else 'in the order of the rows'}" in (
+    assert f"joined {'by identifier' if file in JOINED else 'in the order of the rows'}" in (
         " ".join(result.output.split())
     )
     model = ramify.load(folder / "m.ramify")
@@ -55,6 +64,11 @@ def save(folder: Path, **arrays: np.ndarray) -> Path:
     return folder / "other.npz"
 
 
+def save_frame(folder: Path, **columns: object) -> Path:
+    pd.DataFrame(columns).to_parquet(folder / "other.parquet")
+    return folder / "other.parquet"
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -69,8 +83,21 @@ def save(folder: Path, **arrays: np.ndarray) -> Path:
         (lambda f: save(f, vectors=VECTORS[:, 0]), "expected a matrix of numbers"),
         (lambda f: save(f, vectors=VECTORS.astype(str)), "expected a matrix of numbers"),
         (lambda f: save(f, vectors=np.full((N, 3), np.inf)), "contains infinity"),
+        (
+            lambda f: save(f, vectors=VECTORS, ids=FRAME["key"].to_numpy(object)),
+            "Save identifiers as strings, e.g. numpy.asarray(ids, dtype=str)",
+        ),
+        (
+            lambda f: save_frame(f, number=FRAME["key"], v=list(VECTORS)),
+            "Name that of the identifiers like that of the table, or 'ids'",
+        ),
+        (
+            lambda f: save_frame(f, key=FRAME["key"], v=[[1.0]] * (N - 1) + [[1.0, 2.0]]),
+            "vectors of the same length, got lengths [1, 2]",
+        ),
+        (lambda f: save_frame(f, key=FRAME["key"]), "found nothing"),
     ],
-    ids=range(8),
+    ids=range(12),
 )
 def test_files_that_do_not_fit_are_refused(folder: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
     given = ("--vectors", make(folder), "--id", "key")
@@ -98,7 +125,7 @@ def test_no_file_of_vectors_runs_code_or_fills_memory(folder: Path, kind: str) -
         path.write_bytes(content)
     result = run("train", folder / "t.csv", "-o", folder / "m", "--vectors", path, "--id", "key")
     assert result.exit_code == 2
-    assert "expected a .npy or .npz file" in " ".join(result.output.split())
+    assert "expected a .npy, .npz or .parquet file" in " ".join(result.output.split())
     assert not Path("harm").exists()
 
 

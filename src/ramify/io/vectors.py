@@ -16,9 +16,12 @@ from ramify._messages import shorten
 from ramify.data.columns import text_columns
 from ramify.data.embedding import TextEmbedder
 from ramify.data.texts import texts_of
+from ramify.data.vectors import is_vector, length_of_vectors, vectors_of
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath
+from ramify.io.formats import format_of
 from ramify.io.limits import ReadLimits
+from ramify.io.tables.parquet_files import read_parquet
 from ramify.io.tables.roles import named_columns
 from ramify.io.tables.table import Table
 
@@ -27,9 +30,14 @@ VECTORS = "embedding"
 _MATRIX, _IDS = "vectors", "ids"
 
 
-def with_vectors(table: Table, path: FilePath, limits: ReadLimits) -> Table:
-    """Add the vectors of a file to a table: by their identifiers, or in the order of the rows."""
-    matrix, ids = _read(Path(path), limits)
+def with_vectors(
+    table: Table, path: FilePath, limits: ReadLimits, id_column: str | None = None
+) -> Table:
+    """Add the vectors of a file to a table: by their identifiers, or in the order of the rows.
+
+    `id_column`: the column of the identifiers of the table, of which a parquet file may have one.
+    """
+    matrix, ids = _read(Path(path), limits, id_column)
     table = named_columns(table)
     _check_has_room(table)
     rows = (
@@ -90,7 +98,8 @@ def _rows_in_order(table: Table, path: FilePath, n_vectors: int) -> NDArray[np.i
     if n_vectors != n_rows:
         raise FormatError(
             f"{fspath(path)} has {n_vectors} vectors, but {table.name} has {n_rows} rows. Give a "
-            f"vector for each row, or a .npz file with {_MATRIX!r} and {_IDS!r}, and --id."
+            f"vector for each row, or --id and a .npz file with {_MATRIX!r} and {_IDS!r} or a "
+            "parquet file with a column of identifiers."
         )
     return np.arange(n_rows)
 
@@ -114,8 +123,12 @@ def _rows_by_id(table: Table, path: FilePath, ids: list[str]) -> NDArray[np.intp
     return np.array([place[name] for name in wanted], dtype=np.intp)
 
 
-def _read(path: Path, limits: ReadLimits) -> tuple[NDArray[Any], list[str] | None]:
+def _read(
+    path: Path, limits: ReadLimits, id_column: str | None
+) -> tuple[NDArray[Any], list[str] | None]:
     """Return a matrix, and the identifiers of its rows if the file has them."""
+    if format_of(path) == "parquet":
+        return _of_parquet(path, limits, id_column)
     try:
         if path.suffix != ".npz":
             # A mapped file must be as large as its header says.
@@ -128,7 +141,14 @@ def _read(path: Path, limits: ReadLimits) -> tuple[NDArray[Any], list[str] | Non
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         if isinstance(error, FormatError):
             raise
-        raise FormatError(f"{fspath(path)}: expected a .npy or .npz file: {error}") from None
+        objects = (
+            " Save identifiers as strings, e.g. numpy.asarray(ids, dtype=str)."
+            if path.suffix == ".npz" and "Object arrays" in str(error)
+            else ""
+        )
+        raise FormatError(
+            f"{fspath(path)}: expected a .npy, .npz or .parquet file: {error}{objects}"
+        ) from None
     if getattr(matrix, "ndim", 0) != 2 or matrix.dtype.kind not in "fiu" or not matrix.shape[1]:
         raise FormatError(
             f"{fspath(path)}: expected a matrix of numbers with a row per vector, found shape "
@@ -154,3 +174,26 @@ def _of_archive(arrays: dict[str, Any], path: Path) -> tuple[Any, list[str] | No
     if ids is not None and (ids.ndim != 1 or len(ids) != len(matrix)):
         raise FormatError(f"{fspath(path)}: {_IDS!r} must have one identifier per vector.")
     return matrix, None if ids is None else [str(name) for name in ids.tolist()]
+
+
+def _of_parquet(
+    path: Path, limits: ReadLimits, id_column: str | None
+) -> tuple[NDArray[np.float64], list[str] | None]:
+    """Return a column of lists, or columns of numbers, and the column of identifiers if any."""
+    frame = read_parquet(path, limits, [], [], [])
+    known = [name for name in (id_column, _IDS) if name in frame.columns]
+    ids = None
+    if known:
+        ids = [str(name) for name in frame.pop(known[0]).tolist()]
+    lists = [name for name in frame.columns if is_vector(frame[name])]
+    others = [n for n in frame.columns if n not in lists and frame[n].dtype.kind not in "biuf"]
+    if others or len(lists) > 1 or (lists and len(frame.columns) > 1) or not len(frame.columns):
+        raise FormatError(
+            f"{fspath(path)}: expected one column of lists of numbers, or columns of numbers, "
+            f"beside a column of identifiers, found {shorten(list(frame.columns)) or 'nothing'}. "
+            f"Name that of the identifiers like that of the table, or {_IDS!r}."
+        )
+    if not lists:
+        return frame.to_numpy(np.float64), ids
+    column = frame[lists[0]]
+    return vectors_of(column, lists[0], length_of_vectors(column, lists[0])), ids

@@ -167,8 +167,9 @@ class FileOptions:
     vectors: Annotated[
         Path | None,
         typer.Option(
-            help="Vectors of the rows, e.g. embeddings: a .npy or .npz matrix in the order of the "
-            "rows, or a .npz file with vectors and ids (with --id)."
+            help="Vectors of the rows, e.g. embeddings: a .npy, .npz or .parquet matrix in the "
+            "order of the rows, or a .npz file with vectors and ids, or a .parquet file with the "
+            "column of --id."
         ),
     ] = None
     embed: Annotated[

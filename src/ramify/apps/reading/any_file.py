@@ -60,7 +60,8 @@ def read_data(
         table = read_data(
             path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
         )  # fmt: skip
-        return with_vectors(table, options.vectors, options.limits or ReadLimits())
+        limits = options.limits or ReadLimits()
+        return with_vectors(table, options.vectors, limits, options.id_column)
     if options.embed is not None:
         others = replace(options, embed=None)
         table = read_data(
