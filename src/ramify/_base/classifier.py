@@ -262,8 +262,7 @@ class HierarchicalClassifier(
         if keep.all() or self._learns_from_features:
             return X, encoded, weights
         rows = np.flatnonzero(keep)
-        left = encoded._replace(Y=encoded.Y[rows], unknown=unknown.take(rows))
-        return take_rows(X, rows), left, weights[rows]
+        return take_rows(X, rows), encoded.take(rows), weights[rows]
 
     def _weigh_classes(
         self, encoded: EncodedLabels, weights: NDArray[np.float64]

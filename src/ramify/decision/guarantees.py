@@ -27,6 +27,7 @@ from scipy import sparse, special
 from ramify import _core
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 
 _ROUNDING = 1e-9  # sums of losses are rounded; a promise is rather too strict by this much
 _HALVINGS = 40
@@ -289,18 +290,29 @@ def missed_events(
 
 
 def false_events(
-    scores: NDArray[np.float64], Y: Any, columns: NDArray[np.intp], *, monotone: bool
+    scores: NDArray[np.float64],
+    Y: Any,
+    columns: NDArray[np.intp],
+    *,
+    monotone: bool,
+    unknown: UnknownLabels | None = None,
 ) -> list[Events]:
     """Return at which thresholds false labels join the set of each row, and their shares of it.
 
-    If `monotone`, the loss never falls, as if the largest so far were kept.
+    If `monotone`, the loss never falls, as if the largest so far were kept. Labels that a row does
+    not know do not count.
     """
     truth = sparse.csr_array(Y)[:, columns]
+    hidden = None if unknown is None else unknown.as_rows()[:, columns]
     found = []
     for k, (start, end) in enumerate(pairwise(truth.indptr)):
         values = scores[k, columns]
         is_true = np.zeros(len(columns), dtype=bool)
         is_true[truth.indices[start:end]] = True
+        if hidden is not None:
+            known = np.ones(len(columns), dtype=bool)
+            known[row_of((hidden.indptr, hidden.indices), k)] = False
+            values, is_true = values[known], is_true[known]
         order = np.argsort(-values, kind="stable")
         values, n_false = values[order], np.cumsum(~is_true[order])
         last = np.append(values[1:] != values[:-1], True)  # of equal scores

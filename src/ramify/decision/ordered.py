@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ramify.labels.building import Rows
 from ramify.labels.graph import row_of
+from ramify.labels.unknown import UnknownLabels
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,15 @@ class Steps:
 
 
 def count_steps(
-    truth: sparse.csr_array[np.int32], scores: NDArray[np.float64], weight: NDArray[np.float64]
+    truth: sparse.csr_array[np.int32],
+    scores: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    unknown: UnknownLabels | None = None,
 ) -> list[Steps]:
     """Count true positives and predicted rows for every label and threshold.
 
-    The threshold 0 is left out if no score is negative: it would predict every label.
+    The threshold 0 is left out if no score is negative: it would predict every label. Rows that
+    do not know a label do not count for it.
     """
     columns = sparse.csc_array(truth)
     only_positive = scores.min(initial=0.0) >= 0
@@ -48,6 +53,8 @@ def count_steps(
         gain[rows, 0] = weight[rows]
         column = scores[:, label]
         counted = column > 0 if only_positive else np.full(len(column), True)
+        if unknown is not None:
+            counted &= ~unknown.rows_of(label)
         found.append(_accumulate(column[counted], gain[counted], np.zeros(2)))
     return found
 

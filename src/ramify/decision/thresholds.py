@@ -19,7 +19,7 @@ from ramify.decision.coherence import (
 )
 from ramify.decision.goals import Counts, Goal, make_goal
 from ramify.decision.ordered import Order, count_steps, widen_margins
-from ramify.labels.encoding import read_labels
+from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
 
 
@@ -177,7 +177,7 @@ def choose_thresholds(
     Parameters
     ----------
     y_true : label matrix or labels in any format
-        True labels; ancestors are added.
+        True labels; ancestors are added. Labels that are not known do not count.
     scores : array-like of shape (n, n_labels)
         Coherent scores, e.g. from `predict_proba`. Apply `make_coherent` to other scores first.
     hierarchy : Hierarchy
@@ -226,17 +226,17 @@ def choose_thresholds(
     >>> choose_thresholds(y_true, scores, hierarchy, goal="macro_f1", per="label")
     array([0.2, 0.3, 0.5])
     """
-    Y = read_labels(y_true, hierarchy).Y
+    labels = read_labels(y_true, hierarchy, allow_unknown=True)
     wanted = make_goal(
         goal, hierarchy, min_precision=min_precision, alpha=alpha, beta=beta, costs=costs
     )
     return search_thresholds(
-        Y, scores, hierarchy, goal=wanted, per=per, sample_weight=sample_weight
+        labels, scores, hierarchy, goal=wanted, per=per, sample_weight=sample_weight
     ).thresholds
 
 
 def search_thresholds(
-    Y: Any,
+    labels: EncodedLabels,
     scores: Any,
     hierarchy: Hierarchy,
     *,
@@ -244,7 +244,8 @@ def search_thresholds(
     per: str,
     sample_weight: Any = None,
 ) -> ThresholdChoice:
-    """Choose thresholds on a label matrix with ancestors; see `choose_thresholds`."""
+    """Choose thresholds on the known labels of rows; see `choose_thresholds`."""
+    Y = labels.Y
     check_choice("per", per, SHARING)
     values = check_scores(scores, hierarchy)
     if len(values) != Y.shape[0] or not len(values):
@@ -254,7 +255,7 @@ def search_thresholds(
         )
     check_coherent(values, hierarchy)
     weight = check_sample_weight(sample_weight, len(values))
-    steps = count_steps(Y, values, weight)
+    steps = count_steps(Y, values, weight, labels.unknown)
     counts = Counts(steps, np.asarray(Y.T @ weight, dtype=np.float64), float(weight.sum()))
     groups, order = _groups(per, hierarchy)
     start = None

@@ -445,8 +445,8 @@ class PartialLabels:
     def __getitem__(self, rows: Any) -> PartialLabels:
         """Return the labels of some rows, given as indices, a mask or a slice."""
         rows = np.atleast_1d(np.arange(len(self))[rows])
-        unknown = None if self.unknown is None else self.unknown.take(rows)
-        return self._of(EncodedLabels(self.Y[rows], self.hierarchy, self.format, unknown))
+        encoded = EncodedLabels(self.Y, self.hierarchy, self.format, self.unknown)
+        return self._of(encoded.take(rows))
 
     def to_array(self) -> NDArray[np.float64]:
         """Return the label matrix with NaN where a label is unknown.
@@ -481,6 +481,13 @@ def _read_partial(
     if y.unknown is not None and not allow_unknown:
         raise unknown_not_allowed(y.unknown, y.hierarchy, "it is not supported here")
     return encoded
+
+
+def write_labels(encoded: EncodedLabels) -> Any:
+    """Return labels in their original format, or as PartialLabels if some are unknown."""
+    if encoded.unknown is not None:
+        return PartialLabels._of(encoded)
+    return encoded.format.write(encoded.Y)
 
 
 def unknown_not_allowed(unknown: UnknownLabels, hierarchy: Hierarchy, why: str) -> ValueError:

@@ -70,6 +70,11 @@ class EncodedLabels(NamedTuple):
     format: LabelFormat
     unknown: UnknownLabels | None = None
 
+    def take(self, rows: Any) -> EncodedLabels:
+        """Return the labels of some rows, given as indices, a mask or a slice."""
+        unknown = None if self.unknown is None else self.unknown.take(rows)
+        return self._replace(Y=self.Y[rows], unknown=unknown)
+
 
 def read_matrix(
     y: Any, hierarchy: Hierarchy | None, columns: Sequence[Label] | None = None

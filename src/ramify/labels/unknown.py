@@ -76,6 +76,31 @@ class UnknownLabels:
         found[columns.indices[columns.indptr[label] : columns.indptr[label + 1]]] = True
         return found[self.of_row]
 
+    def standing_in(
+        self,
+        label: int,
+        columns: sparse.csc_array[np.int32],
+        hierarchy: Hierarchy,
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return weights of rows with which the known entries of a label stand for all.
+
+        Rows that do not know the label have weight 0. Rows that have all its parents and know it
+        stand for those that have them and do not; others lack the label and always know it.
+        `columns` is the label matrix by labels.
+        """
+        known = ~self.rows_of(label)
+        above = row_of(hierarchy.parent_rows, label)
+        n_parents = np.zeros(len(weights), dtype=np.int64)
+        for parent in above:
+            n_parents[columns.indices[columns.indptr[parent] : columns.indptr[parent + 1]]] += 1
+        has_parents = n_parents == len(above)
+        standing = float(weights[has_parents & known].sum())
+        found: NDArray[np.float64] = np.where(known, weights, 0.0)
+        if above and standing > 0:
+            found[has_parents] *= float(weights[has_parents].sum()) / standing
+        return found
+
     @cached_property
     def _columns(self) -> Any:
         return self.patterns.tocsc()

@@ -27,7 +27,13 @@ from ramify._validation import (
 from ramify.data.frames import in_memory
 from ramify.decision import make_coherent
 from ramify.decision.coherence import check_scores
-from ramify.labels.encoding import EncodedLabels, LabelFormat, read_labels
+from ramify.labels.encoding import (
+    EncodedLabels,
+    LabelFormat,
+    read_labels,
+    unknown_not_allowed,
+    write_labels,
+)
 from ramify.labels.hierarchy import Hierarchy
 
 
@@ -72,12 +78,30 @@ class WrappingClassifier(HierarchicalClassifier):
             check_classifier(estimator)
             hierarchy = known_hierarchy(estimator, hierarchy)
         X = check_rows(X)
-        encoded = read_labels(y, hierarchy)
+        encoded = self._read_wrapped_labels(y, hierarchy)
         check_same_length(_num_samples(X), encoded.Y.shape[0])
         weights = check_sample_weight(sample_weight, encoded.Y.shape[0])
         self._describe_labels(encoded, weights)
         self._name_targets(y)
         return X, encoded, weights
+
+    def _read_wrapped_labels(self, y: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
+        """Read labels; raise an error if some are unknown and nothing learns from the others."""
+        encoded = read_labels(y, hierarchy, allow_unknown=True)
+        if encoded.unknown is None:
+            return encoded
+        why = self._why_not_unknown()
+        if why is not None:
+            raise unknown_not_allowed(encoded.unknown, encoded.hierarchy, why)
+        if encoded.unknown.nothing_known.all():
+            raise ValueError("y must have a known label in some row, got none. Pass labels.")
+        return encoded
+
+    def _why_foreign_not_unknown(self) -> str | None:
+        """Return why a wrapped classifier cannot learn from partly unknown labels, or None."""
+        foreign = (one for one in self._wrapped() if not knows_hierarchy(one))
+        names = [type(one).__name__ for one in foreign]
+        return f"{names[0]} requires all labels. Use PCTForestClassifier" if names else None
 
     def _fit_estimator(
         self, X: Any, encoded: EncodedLabels, given: NDArray[np.float64] | None
@@ -202,8 +226,8 @@ def fit_wrapped(
     unset = {name: encoded.hierarchy for name in _outermost(names) if names[name] is None}
     if unset:
         model.set_params(**unset)
-    Y = encoded.Y if rows is None else encoded.Y[rows]
-    y = encoded.format.write(Y) if names else _write_plain(Y, encoded.format)
+    labels = encoded if rows is None else encoded.take(rows)
+    y = write_labels(labels) if names else _write_plain(labels.Y, encoded.format)
     options = {}
     if weights is not None:
         check_takes_weights(model)

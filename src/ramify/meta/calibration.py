@@ -230,19 +230,22 @@ class CalibratedHierarchicalClassifier(HeldOutClassifier):
 
     def _learn_from(self, held_out: HeldOut) -> None:
         counted = held_out.weights > 0
-        Y, scores = held_out.Y[counted], held_out.scores[counted]
-        weights = held_out.weights[counted]
-        positives = np.bincount(Y.indices, minlength=Y.shape[1])
-        columns = Y.tocsc()
+        labels, scores = held_out.labels.take(counted), held_out.scores[counted]
+        columns = labels.Y.tocsc()
         fit = fit_isotonic if self.method == "isotonic" else fit_sigmoid
         found: list[Calibrator | None] = []
-        for label, n_positive in enumerate(positives):
-            if min(n_positive, len(scores) - n_positive) < self.min_positives:
-                found.append(None)
-                continue
+        for label in range(len(self.hierarchy_.labels)):
             truth = np.zeros(len(scores))
             truth[columns.indices[columns.indptr[label] : columns.indptr[label + 1]]] = 1.0
-            found.append(fit(scores[:, label], truth, weights))
+            weights = held_out.weights[counted]
+            if labels.unknown is not None:
+                weights = labels.unknown.standing_in(label, columns, self.hierarchy_, weights)
+            known = weights > 0
+            n_positive = int(truth[known].sum())
+            if min(n_positive, int(known.sum()) - n_positive) < self.min_positives:
+                found.append(None)
+                continue
+            found.append(fit(scores[known, label], truth[known], weights[known]))
         self.calibrators_ = tuple(found)
 
     @property

@@ -29,6 +29,7 @@ from ramify.decision.guarantees import (
     tolerated,
 )
 from ramify.labels.hierarchy import Hierarchy
+from ramify.labels.unknown import UnknownLabels
 
 STORED = np.arange(1, 51) / 100
 """The shares of errors for which thresholds of label sets are stored."""
@@ -42,12 +43,14 @@ class CalibrationRows:
     Y: sparse.csr_array[np.int32]
     weights: NDArray[np.float64]
     groups: NDArray[Any] | None
+    unknown: UnknownLabels | None = None  # 0 in Y: at an end that is not known, a path is wrong
 
     def where(self, kept: NDArray[np.bool_]) -> CalibrationRows:
         """Return some of the rows."""
         groups = None if self.groups is None else self.groups[kept]
         Y = sparse.csr_array(self.Y[kept])
-        return CalibrationRows(self.scores[kept], Y, self.weights[kept], groups)
+        unknown = None if self.unknown is None else self.unknown.take(kept)
+        return CalibrationRows(self.scores[kept], Y, self.weights[kept], groups, unknown)
 
     @property
     def is_shifted(self) -> bool:
@@ -246,7 +249,10 @@ def _search(
         rows = rows.where(np.diff(sparse.csr_array(rows.Y[:, columns]).indptr) > 0)
         by_row = missed_events(rows.scores, rows.Y, costs, columns)
     else:
-        by_row = false_events(rows.scores, rows.Y, columns, monotone=confidence is None)
+        monotone = confidence is None
+        by_row = false_events(
+            rows.scores, rows.Y, columns, monotone=monotone, unknown=rows.unknown
+        )
     return safe_thresholds(by_row, rows, shares, confidence, missed=costs is not None)
 
 

@@ -262,25 +262,24 @@ class SelectiveClassifier(WrappingClassifier):
         """
         X, encoded, weights = self._read_wrapped(X, y, sample_weight)
         is_path = self._wanted_errors(encoded) == "wrong"
-        ends = find_ends(encoded.Y[weights > 0], encoded.hierarchy) if is_path else None
+        ends = _ends_of(encoded, weights) if is_path else None
         given = None if sample_weight is None else weights
         if has_validation(X_val, y_val, sample_weight_val):
-            Y, weights = read_validation(X_val, y_val, sample_weight_val, self.hierarchy_)
-            groups = _read_groups(groups, Y.shape[0])
+            labels, weights = read_validation(X_val, y_val, sample_weight_val, self.hierarchy_)
+            groups = _read_groups(groups, labels.Y.shape[0])
             self._fit_estimator(X, encoded, given)
             scores = label_scores(self.estimator_, X_val, self.format_)
         else:
             groups = _read_groups(groups, encoded.Y.shape[0])
             scores, rows = self._hold_out(X, y, encoded, given, groups)
-            Y, weights = encoded.Y[rows], np.sign(weights[rows])
+            labels, weights = encoded.take(rows), np.sign(weights[rows])
             groups = None if groups is None else groups[rows]
         kept = weights > 0
+        if labels.unknown is not None:
+            kept &= ~labels.unknown.nothing_known
         held_out = CalibrationRows(
-            self._coherent(scores)[kept],
-            sparse.csr_array(Y[kept]),
-            weights[kept],
-            None if groups is None else groups[kept],
-        )
+            self._coherent(scores), labels.Y, weights, groups, labels.unknown
+        ).where(kept)
         self._check_rows(held_out)
         self._calibrate(held_out, ends)
         return self
@@ -324,6 +323,9 @@ class SelectiveClassifier(WrappingClassifier):
         self._keep_fitted(fit_wrapped(self.estimator, X, encoded, weights, train))
         return label_scores(self.estimator_, _safe_indexing(X, test), self.format_), test
 
+    def _why_not_unknown(self) -> str | None:
+        return self._why_foreign_not_unknown()
+
     def _check_parameters(self) -> None:
         check_share("max_error", self.max_error)
         if self.confidence is not None:
@@ -339,7 +341,9 @@ class SelectiveClassifier(WrappingClassifier):
     def _wanted_errors(self, encoded: EncodedLabels) -> str:
         """Return what the promise is about, or raise an error if y does not allow it."""
         indptr, _ = _core.most_specific(as_label_rows(encoded.Y), encoded.hierarchy._parents)
-        several = np.flatnonzero(np.diff(indptr) != 1)
+        unknown = encoded.unknown
+        ignored = False if unknown is None else unknown.nothing_known
+        several = np.flatnonzero((np.diff(indptr) != 1) & ~ignored)
         wanted = self.errors or ("missed" if several.size else "wrong")
         if wanted == "wrong" and several.size:
             raise ValueError(
@@ -769,6 +773,14 @@ class SelectiveClassifier(WrappingClassifier):
                 check_threshold(thresholds, self.hierarchy_)
         elif not promise.fits(self.hierarchy_):
             raise ValueError("the scores of promise_ do not fit the hierarchy or each other")
+
+
+def _ends_of(encoded: EncodedLabels, weights: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return the labels at which paths end, if possible of rows all of whose labels are known."""
+    counted = weights > 0
+    if encoded.unknown is not None and (encoded.unknown.all_known & counted).any():
+        counted &= encoded.unknown.all_known
+    return find_ends(encoded.Y[counted], encoded.hierarchy)
 
 
 def check_share(name: str, value: Any) -> None:

@@ -37,7 +37,7 @@ from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 class HeldOut:
     """Labels, scores and weights of rows that a classifier was not fitted on."""
 
-    Y: sparse.csr_array[np.int32]
+    labels: EncodedLabels
     scores: NDArray[np.float64]
     weights: NDArray[np.float64]
 
@@ -97,14 +97,17 @@ class HeldOutClassifier(WrappingClassifier):
         self._learn_from(held_out)
         return self
 
+    def _why_not_unknown(self) -> str | None:
+        return self._why_foreign_not_unknown()
+
     @abstractmethod
     def _learn_from(self, held_out: HeldOut) -> None:
         """Learn from scores on held-out rows."""
 
     def _validate(self, X: Any, y: Any, sample_weight: Any) -> HeldOut:
-        Y, weights = read_validation(X, y, sample_weight, self.hierarchy_)
+        labels, weights = read_validation(X, y, sample_weight, self.hierarchy_)
         scores = self._coherent(label_scores(self.estimator_, X, self.format_))
-        return HeldOut(Y, scores, weights)
+        return HeldOut(labels, scores, weights)
 
     def _cross_validate(
         self,
@@ -117,16 +120,17 @@ class HeldOutClassifier(WrappingClassifier):
         """Return the scores of each row by a classifier that was fitted without its fold."""
         splits = make_splits(self.cv, X, y, encoded.Y.shape[0], self.random_state)
         scores, rows = score_folds(self.estimator, X, encoded, given, splits, n_jobs=self.n_jobs)
-        return HeldOut(encoded.Y[rows], self._coherent(scores), weights[rows])
+        return HeldOut(encoded.take(rows), self._coherent(scores), weights[rows])
 
 
 def read_validation(
     X: Any, y: Any, sample_weight: Any, hierarchy: Hierarchy
-) -> tuple[sparse.csr_array[np.int32], NDArray[np.float64]]:
-    """Return the labels and weights of validation rows."""
-    Y = read_labels(y, hierarchy).Y
-    check_same_length(_num_samples(X), Y.shape[0], "_val")
-    return Y, check_sample_weight(sample_weight, Y.shape[0], "_val")
+) -> tuple[EncodedLabels, NDArray[np.float64]]:
+    """Return the labels, of which some may be unknown, and weights of validation rows."""
+    labels = read_labels(y, hierarchy, allow_unknown=True)
+    n_rows = labels.Y.shape[0]
+    check_same_length(_num_samples(X), n_rows, "_val")
+    return labels, check_sample_weight(sample_weight, n_rows, "_val")
 
 
 def make_splits(
@@ -319,7 +323,7 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
             costs=self.costs,
         )
         found = search_thresholds(
-            held_out.Y,
+            held_out.labels,
             held_out.scores,
             self.hierarchy_,
             goal=goal,

@@ -28,7 +28,7 @@ from ramify._schema import (
     SchemaError,
 )
 from ramify._validation import has_validation
-from ramify.labels.encoding import EncodedLabels
+from ramify.labels.encoding import EncodedLabels, write_labels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.meta.base import WrappingClassifier, fit_wrapped, label_scores
 from ramify.meta.thresholds import fit_and_score, make_splits, read_validation
@@ -325,9 +325,12 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
                 weights = self._validate(X_val, y_val, sample_weight_val)
             else:
                 rows = np.concatenate([test for _, test in splits])
-                weights = self._choose(encoded.Y[rows], scores, row_weights[rows])
+                weights = self._choose(encoded.take(rows), scores, row_weights[rows])
         self.weights_ = weights
         return self
+
+    def _why_not_unknown(self) -> str | None:
+        return self._why_foreign_not_unknown()
 
     def _fit_members(
         self,
@@ -358,14 +361,18 @@ class HierarchicalVotingClassifier(WrappingClassifier, _BaseComposition):  # typ
 
     def _validate(self, X: Any, y: Any, sample_weight: Any) -> NDArray[np.float64]:
         """Choose the weights on given rows."""
-        Y, row_weights = read_validation(X, y, sample_weight, self.hierarchy_)
-        return self._choose(Y, list(self._member_scores(X)), row_weights)
+        labels, row_weights = read_validation(X, y, sample_weight, self.hierarchy_)
+        return self._choose(labels, list(self._member_scores(X)), row_weights)
 
     def _choose(
-        self, Y: Any, scores: list[NDArray[np.float64]], row_weights: NDArray[np.float64]
+        self,
+        labels: EncodedLabels,
+        scores: list[NDArray[np.float64]],
+        row_weights: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Choose the weights that maximise the measure on held-out rows."""
-        weights, self.best_score_ = choose_weights(self, Y, scores, row_weights)
+        truth = labels.Y if labels.unknown is None else write_labels(labels)
+        weights, self.best_score_ = choose_weights(self, truth, scores, row_weights)
         return weights
 
     # ---- predicting ------------------------------------------------------------------------

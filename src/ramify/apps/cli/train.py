@@ -126,7 +126,7 @@ def train(
             f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
             "e.g. the one that auto chose."
         )
-    _check_ends(ends, model, max_error, annotations)
+    _check_ends(ends, model, annotations)
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model is not None and model != "auto":
         check_model(model, parameters or ())
@@ -175,9 +175,7 @@ def train(
         print_training(open_console(), summary, out, left_out)
 
 
-def _check_ends(
-    ends: str, model: str | None, max_error: float | None, annotations: AnnotationOptions
-) -> None:
+def _check_ends(ends: str, model: str | None, annotations: AnnotationOptions) -> None:
     """Refuse what cannot learn from labels that are not known."""
     if ends == "known":
         return
@@ -187,7 +185,6 @@ def _check_ends(
     check_choice("--ends", ends, ENDS)
     others = {
         "--model auto": model == "auto",
-        "--max-error": max_error is not None,
         "--annotations": annotations.annotations is not None,
     }
     for other, given in others.items():
