@@ -199,6 +199,7 @@ void init_adaboost(nb::module_& m) {
         .def_rw("max_bins", &BoostingOptions::max_bins)
         .def_rw("shared", &BoostingOptions::shared)
         .def_rw("top_down", &BoostingOptions::top_down)
+        .def_rw("any_parent", &BoostingOptions::any_parent)
         .def_rw("inherit_mistakes", &BoostingOptions::inherit_mistakes)
         .def_rw("relax", &BoostingOptions::relax)
         .def_rw("n_threads", &BoostingOptions::n_threads);

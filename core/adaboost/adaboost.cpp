@@ -85,14 +85,15 @@ WeakHypothesis Booster::learn(const std::function<bool()>& interrupted) {
         edge_ = measure_edge(signal, false);
     }
     if (options_.top_down == TopDown::always && corrected_) {
-        std::ranges::fill(found.top_down, std::uint8_t{1});
+        std::ranges::fill(found.top_down, std::uint8_t{follows()});
     }
     return found;
 }
 
 void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
     const bool best_of_two = options_.top_down == TopDown::best;
-    const WeakProblem problem{columns_, layout_, cells_, n_rows_, options_.depth, best_of_two};
+    const WeakProblem problem{columns_,       layout_,     cells_,   n_rows_,
+                              options_.depth, best_of_two, follows()};
     if (options_.shared) {
         learn_shared(problem, options_.n_threads, signal, found, votes_);
         return;
@@ -110,6 +111,16 @@ void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
     for (std::size_t v = 0; v + 1 < levels.size(); ++v) learn_blocks(levels[v], levels[v + 1]);
 }
 
+/// Makes marks of a label negative where those of its parents require it.
+void Booster::follow_parents(std::size_t label, std::size_t begin, std::size_t end,
+                             std::vector<std::int8_t>& marks, FollowsParents follows) {
+    const auto above = above_label(layout_, cells_, label, begin, end, marks, follows);
+    auto* own = marks.data() + cells_.place(begin, layout_.lane(label));
+    for (std::size_t i = 0; i < above.size(); ++i) {
+        own[i * label_lanes] = std::min(own[i * label_lanes], above[i]);
+    }
+}
+
 /// Marks the correct votes. If `corrected`, votes below a negative vote become negative first, and
 /// votes below a wrong vote count as wrong.
 void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool corrected) {
@@ -123,20 +134,12 @@ void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool correc
     }
     for (std::size_t j = 0; j < n_labels(); ++j) {
         const auto own = cells_.place(begin, layout_.lane(j));
-        const auto take_minimum = [&](std::vector<std::int8_t>& marks) {
-            for (const auto parent : layout_.parents(j)) {
-                const auto above = cells_.place(begin, layout_.lane(parent));
-                for (std::size_t k = 0; k < size; k += label_lanes) {
-                    marks[own + k] = std::min(marks[own + k], marks[above + k]);
-                }
-            }
-        };
-        if (options_.top_down == TopDown::always) take_minimum(votes_);
+        if (options_.top_down == TopDown::always) follow_parents(j, begin, end, votes_, follows());
         for (std::size_t k = own; k < own + size; k += label_lanes) {
             // The sign is also valid if the weight is 0.
             correct_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;
         }
-        if (options_.inherit_mistakes) take_minimum(correct_);
+        if (options_.inherit_mistakes) follow_parents(j, begin, end, correct_, follows_each);
     }
 }
 

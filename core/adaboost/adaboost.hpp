@@ -31,6 +31,7 @@ struct BoostingOptions {
     std::size_t max_bins = 0;  // number of thresholds per feature; 0: all thresholds
     bool shared = false;       // one tree for all labels
     TopDown top_down = TopDown::never;
+    bool any_parent = false;        // one positive parent suffices for a positive vote
     bool inherit_mistakes = false;  // a vote below a wrong vote counts as wrong
     /// In rounds where TopDown::always and inherit_mistakes would make r 0 or less, do neither.
     bool relax = false;
@@ -69,6 +70,9 @@ class Booster {
     template <typename Work>
     void for_rows(StopSignal& signal, Work work);
     void mark_correct_votes(std::size_t begin, std::size_t end, bool corrected);
+    FollowsParents follows() const { return options_.any_parent ? follows_all : follows_each; }
+    void follow_parents(std::size_t label, std::size_t begin, std::size_t end,
+                        std::vector<std::int8_t>& marks, FollowsParents follows);
     double measure_edge(StopSignal& signal, bool corrected);
 
     std::vector<BoostingColumn> columns_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "adaboost/search.hpp"
+
 namespace ramify {
 
 namespace {
@@ -50,16 +52,20 @@ void vote(const BoostingRounds& rounds, std::size_t round, const Rows& row,
     }
 }
 
-/// Makes votes negative where that for a parent is, for the labels marked in `top_down`.
+/// Makes votes negative where those for the parents require it.
 void correct_top_down(const ParentRows& parents, const std::uint8_t* top_down,
                       std::span<std::int8_t> votes) {
     for (std::size_t j = 0; j < votes.size(); ++j) {
-        if (top_down[j] == 0) continue;
-        for (auto k = parents.indptr[j]; k < parents.indptr[j + 1]; ++k) {
-            const auto parent =
-                static_cast<std::size_t>(parents.indices[static_cast<std::size_t>(k)]);
-            votes[j] = std::min(votes[j], votes[parent]);
-        }
+        const auto n_parents = static_cast<std::size_t>(parents.indptr[j + 1] - parents.indptr[j]);
+        if (top_down[j] == follows_none || n_parents == 0) continue;
+        const auto first = static_cast<std::size_t>(parents.indptr[j]);
+        const auto above = parents.indices.subspan(first, n_parents);
+        const auto is_positive = [&](std::int32_t parent) {
+            return votes[static_cast<std::size_t>(parent)] > 0;
+        };
+        const bool allowed = top_down[j] == follows_all ? std::ranges::any_of(above, is_positive)
+                                                        : std::ranges::all_of(above, is_positive);
+        if (!allowed) votes[j] = -1;
     }
 }
 

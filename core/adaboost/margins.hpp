@@ -24,7 +24,7 @@ struct BoostingRounds {
     std::span<const std::uint8_t> category_right;
     std::span<const std::int8_t> sign;
     std::span<const double> alpha;
-    std::span<const std::uint8_t> top_down;  // per round and label: negative where a parent is
+    std::span<const std::uint8_t> top_down;  // per round and label: a FollowsParents
 
     std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
     std::size_t n_leaves() const { return std::size_t{1} << depth; }

@@ -310,7 +310,8 @@ void store(BlockTrees& trees, const WeakProblem& problem, std::size_t block, std
     }
 }
 
-/// Grows trees on the rows whose parents all vote +1, and replaces those with a smaller edge.
+/// Grows trees on the rows whose parents allow a positive vote, and replaces those with a smaller
+/// edge.
 void improve_below_parents(const WeakProblem& problem, std::size_t block, StopSignal& signal,
                            WeakHypothesis& found, std::span<std::int8_t> votes) {
     const auto allowed = allowed_by_parents(problem, block, votes);
@@ -330,7 +331,7 @@ void improve_below_parents(const WeakProblem& problem, std::size_t block, StopSi
         const auto label = problem.layout.label(block * label_lanes + t);
         if (label == LabelLayout::no_label || !better[t]) continue;
         store(trees, problem, block, t, found);
-        found.top_down[label] = 1;
+        found.top_down[label] = problem.follows;
     }
 }
 
@@ -371,17 +372,32 @@ WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool sh
     return found;
 }
 
+std::vector<std::int8_t> above_label(const LabelLayout& layout, const LabelBlocks& cells,
+                                     std::size_t label, std::size_t begin, std::size_t end,
+                                     std::span<const std::int8_t> marks, FollowsParents follows) {
+    const auto& parents = layout.parents(label);
+    const bool largest = follows == follows_all && !parents.empty();
+    std::vector<std::int8_t> above(end - begin, largest ? std::int8_t{-1} : std::int8_t{1});
+    for (const auto parent : parents) {
+        const auto* mark = marks.data() + cells.place(begin, layout.lane(parent));
+        for (std::size_t i = 0; i < above.size(); ++i) {
+            const auto own = mark[i * label_lanes];
+            above[i] = largest ? std::max(above[i], own) : std::min(above[i], own);
+        }
+    }
+    return above;
+}
+
 std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
                                              std::span<const std::int8_t> votes) {
     std::vector<std::uint8_t> allowed(problem.n_rows * label_lanes, 1);
     for (std::size_t t = 0; t < label_lanes; ++t) {
         const auto label = problem.layout.label(block * label_lanes + t);
         if (label == LabelLayout::no_label) continue;
-        for (const auto parent : problem.layout.parents(label)) {
-            const auto above = problem.cells.place(0, problem.layout.lane(parent));
-            for (std::size_t k = 0; k < allowed.size(); k += label_lanes) {
-                if (votes[above + k] < 0) allowed[t + k] = 0;
-            }
+        const auto above = above_label(problem.layout, problem.cells, label, 0, problem.n_rows,
+                                       votes, problem.follows);
+        for (std::size_t i = 0; i < above.size(); ++i) {
+            allowed[i * label_lanes + t] = above[i] > 0 ? 1 : 0;
         }
     }
     return allowed;

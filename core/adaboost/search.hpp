@@ -59,15 +59,21 @@ class LabelBlocks {
     std::unique_ptr<double[], Free> cells_;
 };
 
+/// Where the vote for a label is negative because of those for its parents.
+enum FollowsParents : std::uint8_t {
+    follows_none = 0,
+    follows_each = 1,  // where any of them is negative
+    follows_all = 2,   // where all of them are negative
+};
+
 /// Complete trees of the same depth: node k of a level has the children 2k (left) and 2k + 1
 /// (right).
 struct WeakHypothesis {
     std::size_t depth = 1;
-    std::size_t n_tested = 0;         // tests per node: one per label, or one for all labels
-    std::vector<BoostingTest> tests;  // node k of level v: from (2^v - 1 + k) * n_tested on
-    std::vector<std::int8_t> signs;   // leaf k: from k * n_labels on
-    /// Per label: whether its vote is negative where that for a parent is.
-    std::vector<std::uint8_t> top_down;
+    std::size_t n_tested = 0;            // tests per node: one per label, or one for all labels
+    std::vector<BoostingTest> tests;     // node k of level v: from (2^v - 1 + k) * n_tested on
+    std::vector<std::int8_t> signs;      // leaf k: from k * n_labels on
+    std::vector<std::uint8_t> top_down;  // per label: a FollowsParents
 
     std::size_t n_nodes() const { return (std::size_t{1} << depth) - 1; }
     std::size_t n_leaves() const { return std::size_t{1} << depth; }
@@ -83,9 +89,18 @@ struct WeakProblem {
     /// For each label, whether to choose between the best tree and the best tree among those that
     /// vote -1 wherever a parent does. Parents must have voted before their children learn.
     bool best_of_two = false;
+    /// What a tree that depends on the parents follows.
+    FollowsParents follows = follows_each;
 };
 
-/// Whether the parents of a block's labels all vote +1: 1 or 0 in the layout of the block's cells.
+/// For some rows, the smallest mark (+1 or -1) of a label's parents, or the largest if it follows
+/// all; +1 without parents.
+std::vector<std::int8_t> above_label(const LabelLayout& layout, const LabelBlocks& cells,
+                                     std::size_t label, std::size_t begin, std::size_t end,
+                                     std::span<const std::int8_t> marks, FollowsParents follows);
+
+/// Whether the parents of a block's labels allow a vote of +1: 1 or 0 in the layout of the block's
+/// cells.
 std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
                                              std::span<const std::int8_t> votes);
 

@@ -153,7 +153,7 @@ class SharedLearner {
     }
 
     /// Replaces the votes of a block's labels by those that leaves would give for the rows whose
-    /// parents all vote +1, and -1 elsewhere, where these have a larger edge.
+    /// parents allow it, and -1 elsewhere, where these have a larger edge.
     void improve_below_parents(std::size_t block, std::span<std::int8_t> votes) {
         const auto allowed = allowed_by_parents(problem_, block, votes);
         const double* cells = problem_.cells.block(block);
@@ -172,7 +172,9 @@ class SharedLearner {
         store(signs, block, better);
         for (std::size_t t = 0; t < label_lanes; ++t) {
             const auto label = problem_.layout.label(block * label_lanes + t);
-            if (label != LabelLayout::no_label && better[t]) found_.top_down[label] = 1;
+            if (label != LabelLayout::no_label && better[t]) {
+                found_.top_down[label] = problem_.follows;
+            }
         }
     }
 

@@ -38,6 +38,7 @@ class Settings:
     top_down: bool | str = False
     inherit_mistakes: bool = False
     relax: bool = False
+    any_parent: bool = False  # one positive parent suffices for a positive vote
     parents: Sequence[Sequence[int]] = ()
 
 
@@ -205,18 +206,27 @@ def votes_of(
 ) -> np.ndarray:
     """Return the votes of a round for all rows and labels."""
     votes = np.hstack([tree.signs[tree.leaf(columns, settings.depth)] for tree in trees])
-    return votes if top_down is None else below(votes, settings.parents, top_down)
+    if top_down is None:
+        return votes
+    return below(votes, settings.parents, top_down, any_parent=settings.any_parent)
 
 
 def below(
-    marks: np.ndarray, parents: Sequence[Sequence[int]], labels: np.ndarray | None = None
+    marks: np.ndarray,
+    parents: Sequence[Sequence[int]],
+    labels: np.ndarray | None = None,
+    *,
+    any_parent: bool = False,
 ) -> np.ndarray:
-    """Set marks (+1 or -1) of some labels to -1 wherever a parent has -1; parents come first."""
+    """Set marks (+1 or -1) of some labels to -1 wherever a parent has -1; parents come first.
+
+    With `any_parent`, only where all parents have -1.
+    """
     marks = marks.copy()
     for label, above in enumerate(parents):
-        for parent in above:
-            if labels is None or labels[label]:
-                marks[marks[:, parent] < 0, label] = -1
+        if above and (labels is None or labels[label]):
+            negative = marks[:, above] < 0
+            marks[negative.all(axis=1) if any_parent else negative.any(axis=1), label] = -1
     return marks
 
 
@@ -250,7 +260,8 @@ def improve_below_parents(  # noqa: PLR0917
     share a tree, only its votes for the label are replaced.
     """
     votes = votes_of(trees, columns, settings, top_down)
-    allowed = (votes[:, settings.parents[label]] > 0).all(axis=1)
+    positive = votes[:, settings.parents[label]] > 0
+    allowed = positive.any(axis=1) if settings.any_parent else positive.all(axis=1)
     inside = np.where(allowed, cells[:, label], 0.0)[:, None]
     if settings.shared:
         leaf = trees[0].leaf(columns, settings.depth)
@@ -275,7 +286,7 @@ def mark_correct(
 ) -> tuple[np.ndarray, float]:
     """Return whether votes are correct (+1) or wrong (-1), and the edge r."""
     if corrected and settings.top_down is True:
-        votes = below(votes, settings.parents)
+        votes = below(votes, settings.parents, any_parent=settings.any_parent)
     correct = np.where(votes == Y, 1, -1)
     if corrected and settings.inherit_mistakes:
         correct = below(correct, settings.parents)

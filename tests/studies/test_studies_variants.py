@@ -23,6 +23,12 @@ VARIANTS: dict[str, Any] = {
         "curves": {"levels": {"over": "levels"}},
     },
     "alone": {"datasets": ["second"], "claims": []},
+    "changed": {
+        "datasets": [
+            {"name": "second", "max_level": 1, "without": {}},
+            {"name": "third", "fetch": "animals"},
+        ]
+    },
 }
 CLAIMS = [
     {"text": "trees", "kind": "first", "models": ["tree", "shares"]},
@@ -87,6 +93,14 @@ def test_data_sets_of_a_variant() -> None:
     assert found.claims == ()
 
 
+def test_tables_of_data_sets_change_those_of_the_study_and_add_others() -> None:
+    found = study("changed")
+    assert [data.name for data in found.data] == ["second", "third"]
+    assert (found.data[0].max_level, found.data[0].family) == (1, "second")
+    assert found.data[0].without == {}
+    assert study().data[1].max_level is None
+
+
 def test_a_variant_has_a_quick_form() -> None:
     found = study("deep", quick=True)
     assert [data.name for data in found.data] == ["animals"]
@@ -124,6 +138,7 @@ VARIANTS_OF_PAPERS = [
     ("bi2012", "min-count-10"),
     ("brdt2015", "common-label"),
     ("chelmis2021", "ablation"),
+    ("chelmis2021", "merged"),
     ("gjorgjioski", "mean"),
 ]
 

@@ -50,7 +50,8 @@ class Rounds:
     category_right: NDArray[np.uint8]
     sign: NDArray[np.int8]  # the votes of the leaves for each label, +1 or -1
     alpha: NDArray[np.float64]  # the weight of each round
-    # For each round and label, whether the vote is negative if the vote for a parent is negative.
+    # For each round and label: 1 if the vote is negative where that for a parent is, 2 if it is
+    # negative where those for all parents are, 0 if it does not depend on them.
     top_down: NDArray[np.uint8]
 
     _saved_schema: ClassVar[Schema] = {
@@ -63,7 +64,7 @@ class Rounds:
         "category_indptr": Increasing("n_tests+1", "i8", first=0, last="n_codes"),
         "sign": Array(("n_signs",), "i1", low=-1, high=1),
         "alpha": Array(("n_rounds",)),
-        "top_down": Array(("n_votes",), "u1", high=1),
+        "top_down": Array(("n_votes",), "u1", high=2),
     }
 
     @classmethod
@@ -291,7 +292,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         return _core.Booster(
             make_dataset(X, self.schema_, n_jobs=self.n_jobs),
             as_label_rows(Y),
-            self.hierarchy_._parents,
+            self._graph._parents,
             np.ascontiguousarray(weights),
             self._label_costs(),
             self._options(),
@@ -310,10 +311,15 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         options.n_threads = count_threads(self.n_jobs)
         return options
 
+    @property
+    def _graph(self) -> Hierarchy:
+        """The hierarchy that costs and votes follow."""
+        return self.hierarchy_
+
     def _label_costs(self) -> NDArray[np.float64]:
         n_labels = self.hierarchy_.n_labels
         if isinstance(self.costs, str):
-            return self.hierarchy_.costs() if self.costs == "shared" else np.ones(n_labels)
+            return self._graph.costs() if self.costs == "shared" else np.ones(n_labels)
         costs = np.asarray(self.costs, dtype=np.float64)
         if costs.shape != (n_labels,):
             raise ValueError(
@@ -357,7 +363,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
     def _has_stalled(self, course: _Course, validation: _Validation) -> bool:
         """Compute the validation loss, and return whether it has stopped decreasing."""
         latest = self._join(course, -1)
-        latest.add_margins(validation.X, validation.margins, self.hierarchy_)
+        latest.add_margins(validation.X, validation.margins, self._graph)
         predicted = apply_threshold(self._link(validation.margins), 0.5, self.hierarchy_)
         hierarchical = self.top_down or self.inherit_mistakes
         loss = hierarchical_hamming_loss if hierarchical else hamming_loss
@@ -408,7 +414,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
         self.rounds_.add_margins(
             X,
             margins,
-            self.hierarchy_,
+            self._graph,
             n_threads=count_threads(self.n_jobs),
         )
         return margins
@@ -450,7 +456,7 @@ class BoostedClassifier(StagedClassifier, ArrayClassifier):
             self.rounds_.add_margins(
                 X,
                 margins,
-                self.hierarchy_,
+                self._graph,
                 first=first,
                 last=first + 1,
                 n_threads=count_threads(self.n_jobs),

@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils import _safe_indexing
 
 from ramify.apps.reading.any_file import read_data, split_identifiers
+from ramify.apps.studies.merging import merge_labels
 from ramify.apps.studies.plan import DataSpec, Protocol
 from ramify.datasets import fetch, load_animals
 from ramify.datasets.fetching import locate
@@ -108,6 +109,10 @@ def _selected(found: StudyData, data: DataSpec) -> StudyData:
         # Label sets include ancestors, which therefore replace dropped labels.
         kept = [label for level in found.hierarchy.levels[: data.max_level] for label in level]
         found = _with_labels(found, found.hierarchy.subset(kept))
+    if data.merged:
+        rows = _published(found, data.merged, "merged")
+        y, hierarchy = merge_labels(sparse.csr_array(found.y), found.hierarchy, rows)
+        found = replace(found, y=y, hierarchy=hierarchy)
     if data.full_paths:
         found = _with_full_paths(found)
     if data.min_count is not None:

@@ -19,6 +19,7 @@ from ramify._base.foreign import wrapped_estimators
 from ramify._validation import check_number
 from ramify.apps.named_estimators import make_inner, make_model
 from ramify.apps.studies.data import StudyData
+from ramify.apps.studies.merging import BestOfLevels, BoostingAlong, ModelPerLevel
 from ramify.apps.studies.plan import ModelSpec
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
@@ -194,8 +195,13 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
     if model.model == "shares":
         return SharesModel(**model.parameters)
     hierarchy = data.hierarchy
+    if model.labels == "levels" and model.inside is not None:
+        inside = model.inside
+        return ModelPerLevel(
+            hierarchy, lambda: make_inner(inside.model, _settings(inside), seed=seed)
+        )
     own = hierarchy
-    if model.labels in ("leaves", "flat"):
+    if model.labels not in ("all", "paths"):
         own = Hierarchy.from_labels(hierarchy.leaves if model.labels == "leaves" else own.labels)
     estimator = make_model(model.model, own, _settings(model), seed=seed, n_jobs=1)
     if model.inside is not None:
@@ -205,7 +211,11 @@ def build(model: ModelSpec, data: StudyData, seed: int) -> Any:
         _tell_nominal(estimator, data.nominal)
     if model.scale:
         estimator = ScaledModel(estimator, data.nominal)
-    wrapped = {"leaves": LeafModel, "paths": PathModel}.get(model.labels)
+    if model.labels in ("any-parent", "every-parent"):
+        any_parent = model.labels == "any-parent"
+        return BoostingAlong.like(estimator, hierarchy, any_parent=any_parent)
+    wrappers = {"leaves": LeafModel, "paths": PathModel, "best-of-levels": BestOfLevels}
+    wrapped = wrappers.get(model.labels)
     return estimator if wrapped is None else wrapped(hierarchy, estimator)
 
 

@@ -70,6 +70,9 @@ class DataSpec:
     reading: ReadingSettings = field(default_factory=ReadingSettings)  # how that file is read
     max_level: int | None = None  # replace labels below this level with their ancestors on it
     level: int | None = None  # use only the labels of this level, as flat labels
+    # Merge the labels of a level that have the same name, the last segment of their paths, and
+    # keep those that occur in these published splits; see `merging`.
+    merged: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()  # published splits whose rows are used; if empty, all rows
     full_paths: bool = False  # use only rows whose labels all lead to leaves
     # Drop labels with fewer rows. With `full_paths`, rows that have no leaf left are dropped; the
@@ -105,6 +108,7 @@ class DataSpec:
             **({"reading": self.reading.to_dict()} if self.reading.given() else {}),
             **({"trim_paths": True} if self.trim_paths else {}),
             **({} if self.common_label is None else {"common_label": self.common_label}),
+            **({"merged": self.merged} if self.merged else {}),
         }
 
 
@@ -119,7 +123,11 @@ class ModelSpec:
     inside: ModelSpec | None = None  # the model inside a local architecture
     # How labels are passed to it. "all": as sets of the hierarchy. "leaves": the leaves alone, as
     # flat labels. "flat": all labels as flat labels; predictions then need not be coherent.
-    # "paths": as one path per row; the model then predicts one path per row.
+    # "paths": as one path per row; the model then predicts one path per row. "levels": as one
+    # flat class on each level, each with a model of its own. "best-of-levels": as "flat"; the
+    # label with the highest score of each level is predicted. "any-parent", "every-parent", for
+    # "boosting": as "flat"; costs and votes follow a hierarchy in which a label requires one of
+    # its parents, or all of them.
     labels: str = "all"
     # Whether numeric features are scaled to [0, 1] by the ranges of the training rows.
     scale: bool = False

@@ -226,6 +226,10 @@ def _data(table: Mapping[str, Any], folder: Path) -> DataSpec:
             f"{where} has trim_paths = true without full_paths and min_count. Set both, or leave "
             "trim_paths out."
         )
+    if found.get("merged") and ("level" in found or found.get("full_paths")):
+        raise ValueError(
+            f"{where} has merged together with level or full_paths. Leave one of them out."
+        )
     if "level" in found and "max_level" in found:
         raise ValueError(f"{where} has level and max_level. Use only one of them.")
     if "reading" in found:
@@ -253,11 +257,7 @@ def _models(table: Mapping[str, Any], *, inner: bool = False) -> list[ModelSpec]
         check_keys(table["tune"], ("grid", "folds", "measure"), f"tune of {where}")
         found["tune"] = {"folds": 3, "measure": "pooled_auprc", **table["tune"]}
     _check_kind(table, where, inner)
-    if table.get("labels", "all") not in ("all", "leaves", "flat", "paths"):
-        raise ValueError(
-            f'labels of {where} must be "all", "leaves", "flat" or "paths", got '
-            f"{table['labels']!r}."
-        )
+    _check_labels(table, where)
     if "inside" in table:
         (found["inside"],) = _models({"name": table["name"], **table["inside"]}, inner=True)
     return _expanded(ModelSpec(**{"title": table["name"], **found}), table.get("grid", {}))
@@ -283,6 +283,29 @@ def _check_kind(table: Mapping[str, Any], where: str, inner: bool) -> None:
         check_parameter_names(model, given)
         if isinstance(parameters.get("estimator"), str):
             check_inner(parameters["estimator"])
+
+
+_LABELS = {
+    **dict.fromkeys(("all", "leaves", "flat", "paths", "best-of-levels")),
+    "levels": "per-level",
+    "any-parent": "boosting",
+    "every-parent": "boosting",
+}
+"""The values of `labels`, with the kind of model that some require."""
+
+
+def _check_labels(table: Mapping[str, Any], where: str) -> None:
+    labels = table.get("labels", "all")
+    if labels not in _LABELS:
+        raise ValueError(f"labels of {where} must be one of {', '.join(_LABELS)}, got {labels!r}.")
+    kind = _LABELS[labels]
+    if kind is not None and table["model"] != kind:
+        raise ValueError(
+            f'labels of {where} must not be "{labels}" unless its kind is {kind}, got '
+            f"{table['model']!r}."
+        )
+    if labels == "levels" and "inside" not in table:
+        raise ValueError(f'{where} has labels = "levels" without inside. Add the model to fit.')
 
 
 def _expanded(model: ModelSpec, grid: Mapping[str, list[Any]]) -> list[ModelSpec]:
@@ -421,6 +444,8 @@ def apply_variant(
     for key in ("all_datasets", "measures", "curves", "protocol"):
         if key in variant:
             changed[key] = {**tables.get(key, {}), **variant[key]}
+    if "datasets" in variant:
+        changed["datasets"] = _with_changes(tables["datasets"], variant["datasets"])
     if "models" in variant:
         changed["models"] = _chosen(tables["models"], variant["models"], name)
         _leave_out_others(changed)
@@ -435,6 +460,15 @@ def _chosen(models: Sequence[Mapping[str, Any]], wanted: Sequence[Any], name: st
     named = [one for one in wanted if isinstance(one, str)]
     check_known(named, list(map(str, known)), f"variant {name!r}", "model")
     return [known[one] if isinstance(one, str) else one for one in wanted]
+
+
+def _with_changes(
+    datasets: Sequence[Mapping[str, Any]], wanted: Sequence[Any]
+) -> list[Mapping[str, Any]]:
+    """Return the data sets of the study with the changes of a variant, and its new ones."""
+    changes = {one["name"]: one for one in wanted if isinstance(one, dict) and "name" in one}
+    kept = [{**one, **changes.pop(one.get("name"), {})} for one in datasets]
+    return [*kept, *changes.values()]
 
 
 def _leave_out_others(tables: dict[str, Any]) -> None:
@@ -468,7 +502,8 @@ def _leave_out_others(tables: dict[str, Any]) -> None:
 
 def narrow(study: Study, variant: Mapping[str, Any]) -> Study:
     """Return a study on the data sets, and with the parameters, of a variant."""
-    kept = study.on(variant.get("datasets", ()))
+    wanted = variant.get("datasets", ())
+    kept = study.on([one if isinstance(one, str) else one["name"] for one in wanted])
     families = {data.family for data in kept.data}
     names = {data.name for data in kept.data}
     parameters = variant.get("parameters", {})
