@@ -66,6 +66,29 @@ def test_identifiers_are_no_feature_and_come_back(file: str, name: str, tmp_path
     assert run("evaluate", model, data).exit_code == 0
 
 
+def test_no_cell_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    link = '=HYPERLINK("http://example.org")'
+    frame = _frame([link, "+1-2", "@x", "-7", "+1.5e3", "\ttab", *(f"r{k}" for k in range(34))])
+    frame["labels"] = np.where(frame["mass"] > 0, "=a/x", "-b")
+    frame = frame.rename(columns={"patient": "=id"})
+    data, model, out = tmp_path / "t.parquet", tmp_path / "m.ramify", tmp_path / "p.csv"
+    frame.to_parquet(data)
+    assert run("train", data, "--id", "=id", "-o", model, *QUICK).exit_code == 0
+    for more in ([], ["--top", "2"], ["--probabilities", "0"]):
+        told = run("predict", model, data, "-o", out, *more)
+        assert told.exit_code == 0, told.output
+        assert "would be a formula in a spreadsheet" in told.output
+        written = pd.read_csv(out, dtype=str, keep_default_na=False)
+        assert written.columns[1] == "'=id"
+        ids = written.drop_duplicates("row")["'=id"].tolist()[:6]
+        assert ids == [f"'{link}", "'+1-2", "'@x", "-7", "+1.5e3", "'\ttab"]
+        cells = written["label" if more else "labels"]
+        assert cells.str.match("'=a|'-b").all()
+    kept = tmp_path / "p.parquet"
+    assert "spreadsheet" not in run("predict", model, data, "-o", kept).output
+    assert pd.read_parquet(kept)["=id"][0] == link
+
+
 def test_numbers_that_are_no_feature_are_written_as_they_are(tmp_path: Path) -> None:
     frame = _frame(IDENTIFIERS["zeros"])
     frame.drop(columns="patient").to_csv(tmp_path / "train.csv", index=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -168,6 +169,25 @@ def test_the_description_lists_every_path(client: Any) -> None:
     for path, methods in facts["paths"].items():
         (method,) = methods
         assert client.request(method, path).status_code in (200, 400), path
+
+
+def test_the_description_has_the_fields_and_rows_that_are_accepted(
+    client: Any, animals: tuple[Any, Any]
+) -> None:
+    def described(client: Any, path: str) -> tuple[set[str], list[Any]]:
+        facts = client.get("/openapi.json").json()["paths"][path]["post"]["requestBody"]
+        fields = facts["content"]["application/json"]["schema"]["properties"]
+        return set(fields), fields["rows"]["items"]["oneOf"]
+
+    for path in ("/predict", "/predict_proba"):
+        fields, (row,) = described(client, path)
+        refused = client.post(path, json={"rows": [[1, 2, 3, 4]], "other": 1}).json()["error"]
+        assert fields == set(re.findall(r"'(\w+)'", refused.split("got")[0]))
+        assert (row["minItems"], row["maxItems"]) == (4, 4)
+    model, X = animals
+    with serving(model) as named:
+        _, (_, row) = described(named, "/predict")
+    assert row["propertyNames"]["enum"] == list(X.columns)
 
 
 def test_errors_show_the_beginning_of_long_values(client: Any) -> None:

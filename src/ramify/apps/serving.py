@@ -454,35 +454,21 @@ def _parse(body: bytes) -> dict[str, Any]:
 
 def _describe_service(served: ServedModel) -> dict[str, Any]:
     """Return the OpenAPI description."""
-    cell = {"type": ["number", "string", "boolean", "null"]}
-    n_features = int(served.model.n_features_in_)
-    names: dict[str, Any] = {"propertyNames": {"enum": served.names}} if served.names else {}
-    if served.times:
-        names["properties"] = served.times_schema()
     rows = {
         "type": "array",
         "minItems": 1,
         "maxItems": served.max_rows,
-        "items": {
-            "oneOf": [
-                {
-                    "type": "array",
-                    "items": cell,
-                    "minItems": n_features,
-                    "maxItems": n_features,
-                },
-                {"type": "object", "additionalProperties": cell, **names},
-            ]
-        },
+        "items": {"oneOf": _describe_row(served)},
     }
     labels = {"type": "array", "items": {"type": ["string", "number"]}}
     threshold = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
     max_error = {"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+    decide = {"enum": [*DECISIONS, None]}
     numbers = {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}
     posts: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "/predict": (
             "The most specific predicted labels of each row",
-            {"rows": rows, "threshold": threshold, "max_error": max_error},
+            {"rows": rows, "threshold": threshold, "decide": decide, "max_error": max_error},
             {"predictions": {"type": "array", "items": labels}},
         ),
         "/predict_proba": (
@@ -525,6 +511,25 @@ def _describe_service(served: ServedModel) -> dict[str, Any]:
         "info": {"title": "ramify", "version": __version__},
         "paths": paths,
     }
+
+
+def _describe_row(served: ServedModel) -> list[dict[str, Any]]:
+    """Return the schemas of a row: a list, and an object if the features have names."""
+    cell: dict[str, Any] = {"type": ["number", "string", "boolean", "null"]}
+    if served.vectors:
+        cell = {"oneOf": [cell, {"type": "array", "items": {"type": "number"}}]}
+    n_features = int(served.model.n_features_in_)
+    rows = [{"type": "array", "items": cell, "minItems": n_features, "maxItems": n_features}]
+    if served.names is not None:
+        rows.append(
+            {
+                "type": "object",
+                "additionalProperties": cell,
+                "propertyNames": {"enum": served.names},
+                "properties": served.times_schema(),
+            }
+        )
+    return rows
 
 
 def _content(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

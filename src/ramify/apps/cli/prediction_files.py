@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from ramify._messages import import_extra
+from ramify._messages import counted, import_extra
 from ramify._validation import check_number
 from ramify.apps.predicting import (
     UnfamiliarRows,
@@ -34,6 +35,8 @@ from ramify.metrics.inputs import LabelChoice
 _CELLS_AT_A_TIME = 2**23  # of a block of probabilities
 _READ_CELLS = 2**20  # of a block of features
 _STREAMED_BYTES = 2**26  # size from which a file is not read as a whole
+# Cells of a CSV file that a spreadsheet computes, or sends somewhere, unless they are numbers.
+_FORMULA = r"[=@\t\r]|[+-](?!\d*[.,]?\d*(?:[eE][+-]?\d+)?\Z)"
 _READ = ("sheet", "records")  # formats that are not written
 _OUTPUTS = tuple(suffix for suffix, form in DATA.items() if form not in _READ)
 
@@ -152,6 +155,7 @@ def _write_blocks(
 ) -> Written:
     """Predict and write blocks of rows."""
     counts = [0, 0, 0]
+    n_formulas = 0
     unfamiliar = UnfamiliarRows(model)
     width = model.hierarchy_.n_labels if answer.top is None else answer.top
     step = max(1, _CELLS_AT_A_TIME // width)
@@ -180,8 +184,31 @@ def _write_blocks(
         cells = usual_delimiter(path)
         with writing_text(path) as file:
             for number, frame in enumerate(frames()):
+                n_formulas += _disarm(frame)
                 frame.to_csv(file, index=False, sep=cells, lineterminator="\n", header=not number)
-    return Written(counts[0], counts[1], counts[2], unfamiliar.notes())
+    notes = unfamiliar.notes()
+    if n_formulas:
+        notes.append(
+            f"{counted(n_formulas, 'cell')} would be a formula in a spreadsheet; written with ' "
+            "before it (.parquet files have the text as it is)"
+        )
+    return Written(counts[0], counts[1], counts[2], notes)
+
+
+def _disarm(frame: Any) -> int:
+    """Put ' before texts that a spreadsheet would compute, and return their number."""
+    n_cells = 0
+    for position in range(frame.shape[1]):
+        cells = frame.iloc[:, position]
+        if cells.dtype.kind in "biufM":
+            continue
+        texts = cells.astype(str)
+        is_formula = cells.notna() & texts.str.match(_FORMULA)
+        if is_formula.any():
+            frame.isetitem(position, cells.astype(object).where(~is_formula, "'" + texts))
+            n_cells += int(is_formula.sum())
+    frame.columns = [f"'{n}" if re.match(_FORMULA, str(n)) else n for n in frame.columns]
+    return n_cells
 
 
 def stream_predictions(
