@@ -177,6 +177,8 @@ def check_sample_weight(sample_weight: Any, n_rows: int, suffix: str = "") -> ND
     """Return one finite, non-negative weight per row, not all of them zero."""
     given = 1.0 if sample_weight is None else sample_weight
     name = f"sample_weight{suffix}"
+    if np.ma.is_masked(given):
+        raise ValueError(f"{name} must not have masked values. Use 0 for rows to leave out.")
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

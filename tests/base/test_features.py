@@ -294,6 +294,8 @@ def test_masked_values_are_missing_values():
         model.predict_proba(masked),
         PCTClassifier(random_state=0).fit(holes, y).predict_proba(holes),
     )
+    objects = np.ma.masked_array(X.astype(object), mask=X % 7 == 0)
+    np.testing.assert_array_equal(model.predict_proba(objects), model.predict_proba(masked))
     whole = np.ma.masked_array(X.astype(int), mask=False)
     np.testing.assert_array_equal(model.predict(whole), model.predict(X))
     with pytest.raises(ValueError, match=r"y must not have masked values, got 1\. Select"):

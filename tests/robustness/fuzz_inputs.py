@@ -1,7 +1,8 @@
 """Fit and predict with unusual input: python -m tests.robustness.fuzz_inputs --n 10000.
 
-All classifiers get features, labels and sample weights that are valid, unusual or wrong. `fit` and
-`predict_proba` must raise a `ValueError` or `TypeError` with a message, or give probabilities. Any
+All classifiers get features, labels and sample weights that are valid, unusual or wrong, and all
+estimators for several targets get targets. `fit`, `predict_proba` and `predict` must raise a
+`ValueError` or `TypeError` with a message, or give probabilities and, of targets, values. Any
 other error, a crash of the process, other numbers and a fit that takes more than 20 seconds are
 findings.
 """
@@ -20,10 +21,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.base import RegressorMixin
 
 from ramify import Hierarchy
-from tests.support.estimators import make, public_classifiers
-from tests.support.hostile_inputs import hostile_features, hostile_labels, hostile_weights
+from ramify._base.classifier import HierarchicalClassifier
+from ramify.trees.target_base import TargetEstimator
+from tests.support.estimators import make, multi_target_estimators, public_classifiers
+from tests.support.hostile_inputs import (
+    hostile_features,
+    hostile_labels,
+    hostile_targets,
+    hostile_weights,
+)
 
 MOST_SECONDS = 20.0
 
@@ -57,7 +66,8 @@ class Findings:
 def use(model: Any, rng: random.Random) -> tuple[str, str]:
     """Fit a model to a random input and predict another; return the outcome and an error."""
     n = rng.choice([1, 2, 5, *[20] * 9])
-    X, y, weights = hostile_features(rng, n), hostile_labels(rng, n), hostile_weights(rng, n)
+    write_y = hostile_targets if isinstance(model, TargetEstimator) else hostile_labels
+    X, y, weights = hostile_features(rng, n), write_y(rng, n), hostile_weights(rng, n)
     takes_weights = "sample_weight" in inspect.signature(model.fit).parameters
     options = {} if weights is None or not takes_weights else {"sample_weight": weights}
     started = time.process_time()
@@ -69,16 +79,24 @@ def use(model: Any, rng: random.Random) -> tuple[str, str]:
         return "found", traceback.format_exc()
     try:
         for rows in (X, hostile_features(rng, n)):
-            scores = model.predict_proba(rows)
-            model.predict(rows)
-            if not (np.isfinite(scores).all() and (scores >= 0).all() and (scores <= 1).all()):
-                return "found", "scores that are not probabilities"
+            if not _is_sound(model, rows):
+                return "found", "scores that are not probabilities, or values that are not finite"
     except (ValueError, TypeError) as error:
         return ("refused rows", "") if str(error) else ("found", traceback.format_exc())
     except Exception:
         return "found", traceback.format_exc()
     seconds = time.process_time() - started
     return ("predicted", "") if seconds < MOST_SECONDS else ("found", f"took {seconds:.0f} s")
+
+
+def _is_sound(model: Any, rows: Any) -> bool:
+    """Predict; return whether values are finite, and probabilities from 0 to 1."""
+    answer = model.predict(rows)
+    if isinstance(model, RegressorMixin):
+        return bool(np.isfinite(answer).all())
+    found = model.predict_proba(rows)  # a list for several targets
+    scores = np.concatenate([np.ravel(part) for part in found])
+    return bool(np.isfinite(scores).all() and (scores >= 0).all() and (scores <= 1).all())
 
 
 def fuzz_inputs(n: int, seed: int, *, seconds: float = float("inf")) -> Findings:
@@ -98,7 +116,7 @@ def fuzz_inputs(n: int, seed: int, *, seconds: float = float("inf")) -> Findings
     Findings
         Counts and findings.
     """
-    found, classes = Findings(), public_classifiers()
+    found, classes = Findings(), [*public_classifiers(), *multi_target_estimators()]
     hierarchy = Hierarchy.from_edges([("b", "b/c"), ("b", "b/d"), ("e", "b/d"), ("root", "a")])
     started = time.monotonic()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -109,7 +127,7 @@ def fuzz_inputs(n: int, seed: int, *, seconds: float = float("inf")) -> Findings
             rng = random.Random(f"{seed} {number}")
             cls = classes[number % len(classes)]
             model = make(cls)
-            if rng.random() < 0.1:
+            if rng.random() < 0.1 and isinstance(model, HierarchicalClassifier):
                 model.set_params(hierarchy=hierarchy)
             outcome, told = use(model, rng)
             found.outcomes[cls.__name__, outcome] += 1

@@ -1,4 +1,4 @@
-"""Feature matrices, labels and weights that are valid, unusual or wrong."""
+"""Feature matrices, labels, targets and weights that are valid, unusual or wrong."""
 
 from __future__ import annotations
 
@@ -92,6 +92,35 @@ def hostile_labels(rng: random.Random, n: int) -> Any:
     one = rng.choice(_LABELS) if rng.random() < 0.5 else _LABELS[rng.randrange(2)]
     y = [one(rng) for _ in range(n)]
     return pd.Series(y) if rng.random() < 0.1 else y
+
+
+def hostile_targets(rng: random.Random, n: int) -> Any:
+    """Return n rows of numeric or nominal targets, some of them missing or wrong."""
+    n_targets = rng.choice([0, 1, 1, 2, 2, 3])
+    values: list[Any] = rng.choice(
+        [
+            [0.0, 1.5, -2.0],
+            [0, 1, 2],
+            ["a", "b", "c"],
+            [0.0, 1e308, -1e308, 5e-324, 1e160],
+            [0.0, np.nan, 1.0],
+            [0.0, np.inf, 1.0],
+            ["a", None, 3, 2.5, {}, ""],
+            [True, False],
+            [10**30, 1],
+            ["a"],
+        ]
+    )
+    rows = [[rng.choice(values) for _ in range(n_targets)] for _ in range(n)]
+    if rng.random() < 0.05:
+        rows = rows[:-1]
+    kind = rng.randrange(6)
+    if kind == 0 and n_targets:
+        return [row[0] for row in rows]
+    if kind == 1:
+        return pd.DataFrame(rows)
+    is_plain = len({isinstance(value, str) for value in values}) == 1 and None not in values
+    return rows if kind == 2 else np.array(rows, dtype=None if is_plain and kind > 3 else object)
 
 
 def hostile_weights(rng: random.Random, n: int) -> Any:

@@ -276,6 +276,11 @@ def test_wrong_parameters_are_refused(settings, message):
         ([["a", "b"], ["c", "d"]], "y must be numeric, got 'a', 'c' in column 0 of y"),
         ([[1.0, np.nan], [2.0, np.nan]], "contains NaN only in column 1 of y"),
         ([[1.0], [np.inf]], "contains infinity or a value too large in column 0 of y"),
+        (
+            [[1.0], [-1e101]],
+            r"y must be between -1e\+100 and 1e\+100, got a value of size 1e\+101",
+        ),
+        (pd.DataFrame(index=[0, 1]), "y must have a column for each target"),
         ([[[1.0]], [[2.0]]], r"y must have shape \(n,\) or \(n, n_targets\), got shape"),
         ([1.0, 2.0, 3.0], "X has 2 rows, but y has 3"),
     ],
@@ -283,6 +288,20 @@ def test_wrong_parameters_are_refused(settings, message):
 def test_wrong_targets_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         PCTRegressor().fit([[1.0], [2.0]], y)
+
+
+def test_masked_targets_are_missing():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    masked, missing = np.ma.masked_array(Y, mask=Y > 1), np.where(Y > 1, np.nan, Y)
+    found = PCTRegressor(random_state=0).fit(X, masked).predict(X)
+    np.testing.assert_array_equal(found, PCTRegressor(random_state=0).fit(X, missing).predict(X))
+    classes = np.ma.masked_array((Y > 0).astype(int), mask=Y > 1)
+    model = PCTMultiTargetClassifier(random_state=0)
+    expected = model.fit(X, np.where(Y > 1, None, classes.data)).predict(X)
+    np.testing.assert_array_equal(model.fit(X, classes).predict(X), expected)
+    with pytest.raises(ValueError, match="sample_weight must not have masked values"):
+        model.fit(X, classes, np.ma.masked_array(np.ones(40), mask=X[:, 0] > 1))
 
 
 def test_numbers_are_no_classes():

@@ -43,7 +43,7 @@ def _without_mask(data: Any, name: str) -> Any:
         )
     if data.dtype.kind in "biuf":
         return data.astype(np.float64).filled(np.nan)
-    return data.astype(object).filled(None)
+    return np.where(np.ma.getmaskarray(data), None, data.data)  # filled(None) would fill in "?"
 
 
 def check_column_names(names: Iterable[Any], name: str) -> None:

@@ -14,6 +14,7 @@ from ramify._messages import did_you_mean, shorten
 from ramify._validation import is_missing
 
 _MAX_CLASSES = 2**16
+_LARGEST = 1e100  # of numeric targets, whose squares are summed
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,12 @@ def read_columns(y: Any) -> Columns:
         )
     if hasattr(y, "columns"):
         names = np.array([str(name) for name in y.columns], dtype=object)
+        if not len(names):
+            raise ValueError("y must have a column for each target, got a data frame without any.")
         return Columns([np.asarray(y[name]) for name in y.columns], names, is_flat=False)
+    if isinstance(y, np.ma.MaskedArray):  # masked values are missing values
+        mask = np.ma.getmaskarray(y)
+        y = np.where(mask, None, y.data) if mask.any() else y.data
     table = np.asarray(y)
     if np.iscomplexobj(table):
         raise ValueError("Complex data not supported: y must be real, got complex numbers.")
@@ -76,6 +82,12 @@ def read_numbers(columns: Columns) -> NDArray[np.float64]:
             raise ValueError(
                 f"Input y contains infinity or a value too large in {columns.name(i)}. Use NaN "
                 "for missing values."
+            )
+        largest = np.nanmax(np.abs(numbers), initial=0.0)
+        if largest > _LARGEST:
+            raise ValueError(
+                f"y must be between {-_LARGEST:g} and {_LARGEST:g}, got a value of size "
+                f"{largest:g} in {columns.name(i)}. Divide the target by a constant."
             )
         if np.isnan(numbers).all():
             raise ValueError(
