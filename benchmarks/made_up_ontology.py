@@ -77,15 +77,18 @@ def _term_lines(term: str, namespace: str, position: int) -> list[str]:
 
 
 def _parent_lines(ids: list[str], position: int, rng: np.random.Generator) -> list[str]:
-    if position == 0:
-        return []
-    n_parents = min(position, int(rng.choice([1, 2, 3], p=[0.45, 0.4, 0.15])))
-    # Earlier terms are more general.
-    places = {int(position * share) for share in rng.uniform(0.02, 0.55, n_parents)}
-    lines = [f"is_a: {ids[place]} ! parent" for place in sorted(places)]
+    lines = [f"is_a: {ids[place]} ! parent" for place in draw_parents(position, rng)]
     if len(lines) > 1 and rng.random() < 0.3:
         lines[-1] = lines[-1].replace("is_a: ", "relationship: part_of ")
     return lines
+
+
+def draw_parents(position: int, rng: np.random.Generator) -> list[int]:
+    """Return the positions of the parents of a term; earlier terms are more general."""
+    if position == 0:
+        return []
+    n_parents = min(position, int(rng.choice([1, 2, 3], p=[0.45, 0.4, 0.15])))
+    return sorted({int(position * share) for share in rng.uniform(0.02, 0.55, n_parents)})
 
 
 def write_annotations(
@@ -99,7 +102,7 @@ def write_annotations(
         file.write("!gaf-version: 2.2\n!generated-by: a benchmark\n")
         for gene, group in zip(genes, groups.tolist(), strict=True):
             for namespace in NAMESPACES:
-                for term in _terms_of(made_up.terms[namespace], group, rng):
+                for term in draw_terms(made_up.terms[namespace], group, rng):
                     file.write(_gaf_line(gene, term, namespace, rng))
             if rng.random() < 0.05:
                 old = made_up.obsolete[rng.integers(len(made_up.obsolete))]
@@ -107,7 +110,7 @@ def write_annotations(
     return genes
 
 
-def _terms_of(ids: list[str], group: int, rng: np.random.Generator) -> list[str]:
+def draw_terms(ids: list[str], group: int, rng: np.random.Generator) -> list[str]:
     """Draw terms: half of them near those of the other genes of the group, most of them rare."""
     n_terms = 1 + int(rng.poisson(4))
     centre = (group * 2654435761) % len(ids)
