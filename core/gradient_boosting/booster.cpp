@@ -20,14 +20,20 @@ GradientBooster::GradientBooster(std::shared_ptr<const BoostingPlan> plan,
       plan_(*shared_plan_),
       n_outputs_(plan_.n_outputs()),
       stride_(plan_.stride()),
-      margins_(plan_.n_rows(), stride_, start, plan_.order(), plan_.places(), plan_.options().loss,
-               plan_.options().n_threads),
-      sketched_(plan_.n_rows() * plan_.sketch_width()),
-      grower_(plan_.data(), plan_.options(), plan_.sketch_width()),
+      margins_(plan_.n_rows(), plan_.n_few() > 0 ? 0 : stride_, start, plan_.order(),
+               plan_.places(), plan_.options().loss, plan_.options().n_threads),
+      sketched_(plan_.n_few() > 0 ? 0 : plan_.n_rows() * plan_.sketch_width()),
+      grower_(plan_.data(), plan_.options(), plan_.sketch_width(), plan_.n_few(),
+              {plan_.roles().weight, plan_.roles().learning}),
       n_rounds_(plan_.options().first_round) {}
 
 void GradientBooster::sketch_rows(std::span<const std::uint32_t> rows, const Sketch& sketch,
                                   StopSignal& signal) {
+    if (plan_.n_few() > 0) {
+        margins_.write_records(rows, plan_.roles().weight.data(), sketch.factor(),
+                               grower_.records(rows.size()), signal);
+        return;
+    }
     margins_.visit_gradients(rows, signal,
                              [&](unsigned, std::uint32_t row, const float* gradient) {
                                  sketch.apply(gradient, plan_.roles().weight[row],
@@ -62,6 +68,11 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
                      const auto part = task / n_blocks;
                      const auto first = task % n_blocks * outputs_per_task;
                      const auto place = part * stride_ + first;
+                     if (plan_.n_few() > 0) {
+                         margins_.sum_few_gradients(parts[part].rows, plan_.roles().weight.data(),
+                                                    &gradients[place], &curvatures[place]);
+                         return;
+                     }
                      margins_.sum_gradients<float>(
                          parts[part].rows, first, std::min(outputs_per_task, stride_ - first),
                          weight_of, &gradients[place], &curvatures[place]);
@@ -86,26 +97,42 @@ std::vector<float> GradientBooster::find_values(const GrownTree& tree,
     return values;
 }
 
+std::int32_t GradientBooster::find_leaf(const GrownTree& tree,
+                                        std::span<const std::int32_t> leaf_of_node,
+                                        std::size_t row) const {
+    std::size_t node = 0;
+    while (!tree.nodes[node].is_leaf()) {
+        const auto& split = tree.nodes[node].split;
+        const auto bin = plan_.data().bin(static_cast<std::size_t>(split.feature), row);
+        node = static_cast<std::size_t>(split.yes.has(bin) ? tree.nodes[node].yes
+                                                           : tree.nodes[node].no);
+    }
+    return leaf_of_node[node];
+}
+
+/// The leaves of the rows that the tree was grown from are known.
 void GradientBooster::update_margins(const GrownTree& tree,
                                      std::span<const std::int32_t> leaf_of_node,
                                      std::span<const float> values, StopSignal& signal) {
-    margins_.add_leaves(values, signal, [&](std::size_t row) {
-        std::size_t node = 0;
-        while (!tree.nodes[node].is_leaf()) {
-            const auto& split = tree.nodes[node].split;
-            const auto bin = plan_.data().bin(static_cast<std::size_t>(split.feature), row);
-            node = static_cast<std::size_t>(split.yes.has(bin) ? tree.nodes[node].yes
-                                                               : tree.nodes[node].no);
+    std::vector<std::int32_t> leaf_of_row(plan_.n_rows(), -1);
+    const auto n_threads = margins_.threads_for(plan_.n_rows());
+    parallel_for(n_threads, tree.nodes.size(), signal, [&](unsigned, std::size_t node) {
+        if (leaf_of_node[node] < 0) return;
+        for (auto i = tree.nodes[node].begin; i < tree.nodes[node].end; ++i) {
+            leaf_of_row[tree.rows[i]] = leaf_of_node[node];
         }
-        return static_cast<std::size_t>(leaf_of_node[node]);
+    });
+    margins_.add_leaves(values, signal, [&](std::size_t row) {
+        const auto known = leaf_of_row[row];
+        return static_cast<std::size_t>(known >= 0 ? known : find_leaf(tree, leaf_of_node, row));
     });
 }
 
 BoostedTree GradientBooster::learn(StopSignal& signal) {
     auto sample = plan_.draw(n_rounds_);
     sketch_rows(sample.rows, sample.sketch, signal);
-    const auto tree = grower_.grow(sample.features, std::move(sample.rows), sketched_.data(),
-                                   plan_.roles().weight.data(), signal);
+    const auto tree =
+        grower_.grow(sample.features, std::move(sample.rows), sketched_.data(), signal);
     std::vector<std::size_t> leaves;
     std::vector<std::int32_t> leaf_of_node(tree.nodes.size(), -1);
     for (std::size_t node = 0; node < tree.nodes.size(); ++node) {

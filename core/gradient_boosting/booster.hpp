@@ -48,13 +48,15 @@ class GradientBooster {
                                    StopSignal& signal) const;
     void update_margins(const GrownTree& tree, std::span<const std::int32_t> leaf_of_node,
                         std::span<const float> values, StopSignal& signal);
+    std::int32_t find_leaf(const GrownTree& tree, std::span<const std::int32_t> leaf_of_node,
+                           std::size_t row) const;
 
     std::shared_ptr<const BoostingPlan> shared_plan_;
     const BoostingPlan& plan_;
     std::size_t n_outputs_;
-    std::size_t stride_;  // floats per row of margins
+    std::size_t stride_;  // floats per leaf
     Margins margins_;
-    std::vector<float> sketched_;  // per row: the sketch of its gradients
+    std::vector<float> sketched_;  // per row: the sketch of its gradients; not with few outputs
     TreeGrower grower_;
     std::uint64_t n_rounds_ = 0;
 };

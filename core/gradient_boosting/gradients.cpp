@@ -110,7 +110,42 @@ float sum_of_shares(const float* __restrict margins, Normaliser normaliser, std:
     return sum;
 }
 
+/// As normaliser_of and fill_softmax for each of float_block rows.
+RAMIFY_ANY_WIDTH
+void fill_few_softmax(const float* __restrict margins, std::size_t n_outputs,
+                      float* __restrict to) {
+    float largest[float_block];
+    float sum[float_block] = {};
+    for (std::size_t i = 0; i < float_block; ++i) largest[i] = margins[i];
+    for (std::size_t k = 1; k < n_outputs; ++k) {
+        for (std::size_t i = 0; i < float_block; ++i) {
+            const float margin = margins[k * float_block + i];
+            largest[i] = largest[i] < margin ? margin : largest[i];
+        }
+    }
+    for (std::size_t k = 0; k < n_outputs; ++k) {
+        for (std::size_t i = 0; i < float_block; ++i) {
+            const auto at = k * float_block + i;
+            to[at] = exp_of(clamp(margins[at] - largest[i], 80.0F));
+            sum[i] += to[at];
+        }
+    }
+    for (std::size_t i = 0; i < float_block; ++i) sum[i] = 1.0F / sum[i];
+    for (std::size_t k = 0; k < n_outputs; ++k) {
+        for (std::size_t i = 0; i < float_block; ++i) to[k * float_block + i] *= sum[i];
+    }
+}
+
 }  // namespace
+
+void fill_few_probabilities(Loss loss, const float* margins, std::size_t n_outputs,
+                            float* probabilities) {
+    if (loss == Loss::logistic) {
+        fill_logistic(margins, n_outputs * float_block, probabilities);
+    } else {
+        fill_few_softmax(margins, n_outputs, probabilities);
+    }
+}
 
 void fill_probabilities(Loss loss, const float* margins, Normaliser normaliser, std::size_t n,
                         float* probabilities) {

@@ -26,6 +26,11 @@ Normaliser normaliser_of(const float* margins, std::size_t n);
 void fill_probabilities(Loss loss, const float* margins, Normaliser normaliser, std::size_t n,
                         float* probabilities);
 
+/// The probabilities of float_block rows with few outputs: the number of output k and row i is at
+/// k * float_block + i. They are the same as those of padded rows.
+void fill_few_probabilities(Loss loss, const float* margins, std::size_t n_outputs,
+                            float* probabilities);
+
 /// Adds `weight` times a row's gradient p and curvature p (1 - p) to the sums. The gradient of an
 /// output that the row has is p - 1: the caller subtracts the weight from it.
 void add_gradients(Loss loss, const float* margins, Normaliser normaliser, float weight,

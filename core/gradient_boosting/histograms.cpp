@@ -68,6 +68,26 @@ void Histograms::add_rows(std::size_t first, const std::uint8_t* bins,
     }
 }
 
+void Histograms::add_records(std::size_t first, std::size_t last, const RecordSums& part,
+                             std::size_t n_outputs, std::optional<double> weight, bool clear) {
+    const auto stride = record_stride(n_outputs);
+    if (clear) {
+        std::fill(&sums_[first * width_], &sums_[(last - 1) * width_] + width_, 0.0F);
+        std::fill(&rows_[first], &rows_[last - 1] + 1, 0U);
+        std::fill(&weights_[first], &weights_[last - 1] + 1, 0.0);
+    }
+    for (auto b = first; b < last; ++b) {
+        const float* from = part.sums() + b * stride;
+        const auto n_rows = static_cast<std::uint32_t>(from[n_outputs]);
+        if (n_rows == 0) continue;
+        float* to = &sums_[b * width_];
+        for (std::size_t k = 0; k < n_outputs; ++k) to[k] += from[k];
+        rows_[b] += n_rows;
+        weights_[b] =
+            weight ? *weight * static_cast<double>(rows_[b]) : weights_[b] + part.weights()[b];
+    }
+}
+
 void Histograms::subtract(std::size_t feature, const HistogramView& other) {
     const auto first = first_bin_[feature];
     const auto n_bins = first_bin_[feature + 1] - first;

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "gradient_boosting/binning.hpp"
+#include "gradient_boosting/records.hpp"
 #include "gradient_boosting/splitting.hpp"
 
 namespace ramify {
@@ -28,9 +30,12 @@ class Histograms {
     HistogramView view(std::size_t feature) const;
     /// Fills the histogram of one dense feature.
     void fill(std::size_t feature, const std::uint8_t* bins, const SketchedRows& node);
+    /// Adds sums of records by bin, from bin `first` to `last` - 1 of all; begins anew if `clear`.
+    /// `weight`: of every row, if they are equal.
+    void add_records(std::size_t first, std::size_t last, const RecordSums& part,
+                     std::size_t n_outputs, std::optional<double> weight, bool clear);
     /// Subtracts the histogram of the same feature in another node.
     void subtract(std::size_t feature, const HistogramView& other);
-    std::size_t bytes() const { return sums_.size() * sizeof(float); }
 
   private:
     friend class SparseHistograms;

@@ -19,8 +19,9 @@ namespace ramify {
 
 class Margins {
   public:
-    /// `stride`: floats per row; those after the last output are padding. `start`: the margin of
-    /// each output before the first round. `places` must stay valid.
+    /// `stride`: floats per row; those after the last output are padding. 0: there are few
+    /// outputs, without padding, whose gradients come as records. `start`: the margin of each
+    /// output before the first round. `places` must stay valid.
     Margins(std::size_t n_rows, std::size_t stride, std::span<const double> start,
             std::span<const std::int32_t> order, const OutputPlaces& places, Loss loss,
             unsigned n_threads);
@@ -38,6 +39,15 @@ class Margins {
     template <typename Visit>
     void visit_gradients(std::span<const std::uint32_t> rows, StopSignal& signal, Visit visit);
 
+    /// Writes records of some rows with few outputs: their gradients, times weight_of(row) and the
+    /// factors of the outputs. sum_few_gradients needs the probabilities that are found.
+    void write_records(std::span<const std::uint32_t> rows, const float* weight,
+                       std::span<const float> factor, std::span<float> records,
+                       StopSignal& signal);
+    /// As sum_gradients, for few outputs.
+    void sum_few_gradients(std::span<const std::uint32_t> rows, const float* weight,
+                           double* gradients, double* curvatures) const;
+
     /// Adds up gradients and curvatures of some rows, times weight_of(row), of `n` places from
     /// `first` on, the first of which has an output. Sums of a few rows are Parts, which are
     /// faster than Sums.
@@ -45,8 +55,9 @@ class Margins {
     void sum_gradients(std::span<const std::uint32_t> rows, std::size_t first, std::size_t n,
                        WeightOf weight_of, Sum* gradients, Sum* curvatures) const;
 
-    /// Adds to each row the values of its leaf, leaf_of(row), of which each has `stride`. Not to
-    /// be interrupted: margins would have the tree in part.
+    /// Adds to each row the values of its leaf, leaf_of(row), of which each has `stride`, or with
+    /// few outputs as many as fill whole blocks. Not to be interrupted: margins would have the
+    /// tree in part.
     template <typename LeafOf>
     void add_leaves(std::span<const float> values, StopSignal& signal, LeafOf leaf_of);
 
@@ -54,6 +65,9 @@ class Margins {
     std::vector<double> losses(std::span<const std::uint32_t> rows, StopSignal& signal) const;
 
   private:
+    void write_block(std::span<const std::uint32_t> rows, const float* weight,
+                     std::span<const float> factor, float* records);
+
     std::size_t n_rows_;
     std::size_t n_outputs_;
     std::size_t stride_;
@@ -62,6 +76,10 @@ class Margins {
     unsigned n_threads_;
     std::unique_ptr<float[]> margins_;
     std::vector<Normaliser> normaliser_;  // per row, for softmax
+    // With few outputs, else empty: which of them a row has, one bit each, and their
+    // probabilities.
+    std::vector<std::uint16_t> has_;
+    std::vector<float> probabilities_;
 };
 
 template <typename Visit>
@@ -115,7 +133,12 @@ template <typename LeafOf>
 void Margins::add_leaves(std::span<const float> values, StopSignal& signal, LeafOf leaf_of) {
     for_rows(threads_for(n_rows_), n_rows_, signal, [&](unsigned, auto first, auto last) {
         for (auto row = first; row < last; ++row) {
-            add_floats(of(row), values.data() + leaf_of(row) * stride_, stride_);
+            if (has_.empty()) {
+                add_floats(of(row), values.data() + leaf_of(row) * stride_, stride_);
+                continue;
+            }
+            const float* from = values.data() + leaf_of(row) * padded(n_outputs_);
+            for (std::size_t k = 0; k < n_outputs_; ++k) of(row)[k] += from[k];
         }
     });
 }

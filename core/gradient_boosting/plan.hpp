@@ -43,6 +43,11 @@ class BoostingPlan {
     std::size_t n_features() const { return data_.features.size(); }
     std::size_t n_outputs() const { return order_.size(); }
     std::size_t stride() const { return sketch_.n_padded(); }
+    /// The number of outputs if these are few and no feature is sparse, so that trees are grown
+    /// from records; else 0.
+    std::size_t n_few() const {
+        return n_outputs() <= max_few_outputs && data_.groups.empty() ? n_outputs() : 0;
+    }
     std::size_t sketch_width() const { return sketch_.width(); }
     std::size_t n_shared() const { return sketch_.n_shared(); }
     /// The output at each place.
