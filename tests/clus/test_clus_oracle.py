@@ -113,8 +113,8 @@ def test_nothing_is_written_if_an_output_is_a_folder(tmp_path: Path) -> None:
             "'ExtraTrees' is not supported",
         ),
         (
-            "[Ensemble]\nFeatureRanking = [RForest]",
-            "'[RForest]' is not supported",
+            "[Ensemble]\nEnsembleMethod = RSubspaces\nFeatureRanking = [RForest]",
+            "but not with RSubspaces",
         ),
         ("[Ensemble]\nEnsembleMethod = RSubspaces\nIterations = [1,2]", "Give one number"),
         (
@@ -126,7 +126,7 @@ def test_nothing_is_written_if_an_output_is_a_folder(tmp_path: Path) -> None:
             "but not with BagSubspaces",
         ),
         ("[Output]\nOutputPythonModel = Yes", "OutputPythonModel = 'Yes' is not supported"),
-        ("[Tree]\nFTest = [0.1,0.01]", "levels are chosen for hierarchical targets only"),
+        ("[Data]\nPruneSet = 0.3", "trees are not pruned on validation rows"),
         ("[Data]\nTestSet = nothing.arff", "TestSet must name an existing file"),
         ("[Attributes]\nTarget = 1-9", "must hold columns from 1 to 4"),
     ],

@@ -23,6 +23,14 @@ RATIO = "[Tree]\nHeuristic = GainRatio\nPruningMethod = None\n"
 BOTH = "[Output]\nWritePredictions = [Train,Test]\n"
 PER_TREE = "[Ensemble]\nIterations = 3\nPrintAllModels = Yes\nOOBestimate = Yes\nEnsembleMethod = "
 RANKED = "[Ensemble]\nIterations = [2,4]\nFeatureRanking = [Symbolic]\n"
+ALL_RANKED = (
+    "[Ensemble]\nEnsembleMethod = RForest\nIterations = [2,4]\nFeatureRankingPerTarget = Yes\n"
+    "FeatureRanking = [Genie3,Symbolic,RForest]\n"
+)
+LEVELS = (
+    "[Data]\nFile = train.arff\nTestSet = 0.3\nPruneSet = test.arff\n"
+    "[Tree]\nHeuristic = VarianceReduction\nFTest = [0.01,0.5]\n"
+)
 # Settings by data set and run; the names of forests and cross-validations start with the switch.
 RUNS = {
     "hierarchical": {
@@ -47,6 +55,7 @@ RUNS = {
         "forest-weights": FILES + TREE + RANKED + "SymbolicWeight = [0.5,0.3]\n",
         "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
+        "forest-ranked": FILES + TREE + "[Tree]\nFTest = [0.001,0.1]\n" + ALL_RANKED,
     },
     "zeros": {
         "tree": FILES + TREE,
@@ -68,8 +77,16 @@ RUNS = {
         + FILES
         + "[Ensemble]\nIterations = 3\nEnsembleMethod = RForest\nOOBestimate = Yes\n",
         "xval": "[Attributes]\nTarget = 4-6\n[Data]\nFile = train.arff\nXVal = 3\n",
+        "forest-ranked": "[Attributes]\nTarget = 4-6\n" + FILES + ALL_RANKED,
+        "levels": "[Attributes]\nTarget = 4-6\n" + LEVELS,
     },
-    "classes": {"tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH},
+    "classes": {
+        "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
+        "forest-ranked": "[Attributes]\nTarget = 3-4\n"
+        + FILES
+        + ALL_RANKED.replace("Genie3,", ""),
+        "levels": "[Attributes]\nTarget = 3-4\n" + LEVELS,
+    },
     "multilabel_missing": {
         "gain": "[Attributes]\nTarget = 5-7\n" + FILES + GAIN + BOTH,
         "ratio": "[Attributes]\nTarget = 5-7\n" + FILES + RATIO + BOTH,
@@ -82,6 +99,8 @@ RUNS = {
         "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
         "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
         "forest-bags": "[Attributes]\nTarget = 3-4\n" + FILES + PER_TREE + "BagSubspaces\n",
+        "forest-ranked": "[Attributes]\nTarget = 3-4\n" + FILES + ALL_RANKED,
+        "levels": "[Attributes]\nTarget = 3-4\n" + LEVELS,
     },
 }
 

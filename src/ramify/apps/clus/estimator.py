@@ -155,7 +155,8 @@ def prunes_on_rows(settings: Settings, kind: TargetKind) -> bool:
     """Return whether CLUS prunes a tree on the rows of PruneSet."""
     named = settings.text("Data", "PruneSet") not in ("None", "")
     default = settings.text("Tree", "PruningMethod") == "Default"
-    return kind != "hierarchical" and named and default
+    chooses = len(f_test_levels(settings)) > 1  # these rows then choose a level of the F-test
+    return kind != "hierarchical" and named and default and not chooses
 
 
 def forest_sizes(settings: Settings) -> list[int]:

@@ -15,9 +15,14 @@ from ramify.apps.clus.estimator import bootstraps
 from ramify.apps.clus.hierarchical_target import ClusHierarchy, HierarchicalTarget
 from ramify.apps.clus.models import Evaluation, Learned
 from ramify.apps.clus.problem import Problem
-from ramify.apps.clus.result_files import header_lines, model_information, underlined
+from ramify.apps.clus.result_files import (
+    header_lines,
+    model_information,
+    target_statistics,
+    underlined,
+)
 from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
-from ramify.apps.clus.trees import children_of
+from ramify.apps.clus.trees import children_of, tests_in_order
 from ramify.apps.clus.values import java_double, number
 
 
@@ -84,7 +89,7 @@ def _oob_lines(
         *underlined("Statistics", "-"),
         f"FTValue (FTest): {java_double(learned.f_test)}",
         *model_information(problem, found.models),
-        *problem.target.statistics(found.models),
+        *target_statistics(problem, found.models),
         *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else [""]),
     ]
 
@@ -118,10 +123,26 @@ def _relevance(
         return {
             title: symbolic(trees, weight, n_features, n_all) for title, weight in named.items()
         }
-    squares = [tree.impurity * tree.weight for tree in trees]
-    if learned.squares is not None:
-        squares = learned.squares[:n_trees]
-    return {"overAll": genie3(trees, squares, n_features, n_all)}
+    titles = _ranked_targets(problem)
+    if ranking == "RForest":
+        title = problem.target.ranking_measure(problem.settings)[0]
+        losses = np.array(learned.losses)[:n_trees].sum(axis=0) / n_all
+        names = ["overall", *titles[1:]]
+        return {f"{title}:{name}": own for name, own in zip(names, losses.T, strict=False)}
+    squares = learned.squares or []
+    return {
+        title: genie3(trees, [own[:, at] for own in squares[:n_trees]], n_features, n_all)
+        for at, title in enumerate(titles)
+    }
+
+
+def _ranked_targets(problem: Problem) -> list[str]:
+    """Return the titles of the rankings: all targets together, and each target if asked for."""
+    per_target = problem.settings.yes_no("Ensemble", "FeatureRankingPerTarget")
+    if isinstance(problem.target, HierarchicalTarget) or not per_target:
+        return ["overAll"]
+    several = len(problem.target.names) > 1
+    return ["overAll", *(problem.target.names if several else ())]
 
 
 # ---- hierarchy files ------------------------------------------------------------------------
@@ -154,7 +175,7 @@ def genie3(
     total = np.zeros(n_features)
     for tree, own in zip(trees, squares, strict=True):
         found = np.zeros(n_features)
-        for node in _preorder(tree):
+        for node in tests_in_order(tree):
             found[tree.feature[node]] += own[node] - sum(own[children_of(tree, node)].tolist())
         total += found
     return total / n_trees
@@ -168,22 +189,12 @@ def symbolic(
     for tree in trees:
         found = np.zeros(n_features)
         level = np.zeros(len(tree.feature), dtype=np.int64)
-        for node in _preorder(tree):
+        for node in tests_in_order(tree):
             own = tree.weight[node] / tree.weight[0] if weight is None else weight ** level[node]
             found[tree.feature[node]] += own
             level[children_of(tree, node)] = level[node] + 1
         total += found
     return total / n_trees
-
-
-def _preorder(tree: _core.Tree) -> Iterator[int]:
-    """Yield the inner nodes, a node before its branches and the last branch first, as in CLUS."""
-    stack = [0]
-    while stack:
-        node = stack.pop()
-        if tree.feature[node] >= 0:
-            yield node
-            stack.extend(children_of(tree, node))
 
 
 def ranking_lines(
@@ -200,7 +211,7 @@ def ranking_lines(
     first = values[:, 0]
     hashed = _hash_order([attributes.names[at] for at in attributes.descriptive])
     order = hashed[np.argsort(-first[hashed], kind="stable")]
-    ranks = 1 + (values[:, None, :] < values).sum(axis=1)
+    ranks = np.column_stack([_ranks(column) for column in values.T])
     titles = ", ".join(f"{title}Rank" for title in columns), ", ".join(columns)
     title = f"attributeDatasetIndex\tattributeName\t[{titles[0]}]\t[{titles[1]}]"
     lines = [
@@ -215,6 +226,25 @@ def ranking_lines(
         own = ", ".join(map(str, ranks[j])), ", ".join(map(java_double, values[j]))
         lines.append(f"{at + 1}\t{attributes.names[at]}\t[{own[0]}]\t[{own[1]}]")
     return lines
+
+
+_SAME_RELEVANCE = 1e-12
+"""Features whose relevances differ by less share a rank; CLUS tells values 2e-10 apart."""
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return ranks from 1 on, the same for relevances that differ by rounding only.
+
+    >>> import numpy as np
+    >>> _ranks(np.array([0.1, 0.3, 0.2, 0.1 + 1e-16]))
+    array([3, 1, 2, 3])
+    """
+    order = np.argsort(-values, kind="stable")
+    starts = np.append(True, -np.diff(values[order]) > _SAME_RELEVANCE)
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(values)), 0))
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = first + 1
+    return ranks
 
 
 def _hash_order(names: Sequence[str]) -> NDArray[np.int64]:

@@ -85,9 +85,22 @@ class HierarchicalTarget:
 
         return measure
 
+    def ranking_measure(self, settings: Settings) -> tuple[str, Callable[[Any, Scores], Scores]]:
+        """Return the title and the measure of the ranking RForest."""
+        names = ("AverageAUROC", "AverageAUPRC", "WeightedAverageAUPRC", "PooledAUPRC")
+        at = names.index(settings.text("Hierarchical", "OptimizeErrorMeasure"))
+
+        def measure(truth: Any, scores: Scores) -> Scores:
+            return np.array([HierarchicalErrors(truth, scores, self.evaluated).areas[at]])
+
+        return "Hierarchical error measures", measure
+
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
-        """Return the options of the section Hierarchical that depend on the data."""
-        return {("Hierarchical", "Type"): "DAG" if self.labels.is_dag else "Tree"}
+        """Return the options that depend on the data or do not apply."""
+        return {
+            ("Hierarchical", "Type"): "DAG" if self.labels.is_dag else "Tree",
+            ("Ensemble", "FeatureRankingPerTarget"): "No",
+        }
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
@@ -99,6 +112,15 @@ class HierarchicalTarget:
         else:
             _core.vote(list(trees), as_rows(X), scores, True, 1, voters)
         return scores[:, self.labels.order]
+
+    def squares(self, y: Labels[np.int32], weight: Scores, targets: Any) -> Scores:
+        """Return the weighted sum of squares of the labels of rows, as an array of one number."""
+        label_weights = targets.weights
+        repeated = np.repeat(weight, np.diff(y.indptr))
+        sums = np.bincount(y.indices, weights=repeated, minlength=self.n_labels)
+        total = np.cumsum(weight)[-1]
+        squares = (label_weights * (sums - sums * sums / total))[self.labels.order]
+        return np.asarray(np.cumsum(squares)[-1:] / self.n_labels)
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
         """Return the function that writes the leaves of a model."""

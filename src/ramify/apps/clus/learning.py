@@ -21,11 +21,13 @@ from ramify.apps.clus.estimator import (
     f_test_levels,
     forest_parameters,
     forest_sizes,
+    heuristic,
     tree_parameters,
 )
 from ramify.apps.clus.hierarchical_target import HierarchicalTarget
 from ramify.apps.clus.models import Learned, Model
-from ramify.apps.clus.problem import Problem, features_drawn
+from ramify.apps.clus.permuting import permutation_importance
+from ramify.apps.clus.problem import Problem, Target, features_drawn
 from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema
@@ -45,7 +47,7 @@ def learn(problem: Problem, train: Rows, prune: Rows | None) -> Learned:
     """Learn the models of a run."""
     learner = _make_learner(problem)
     if problem.switches.forest:
-        return _learn_forest(problem, learner, train)
+        return _learn_forest(problem, learner, train, prune)
     return _learn_tree(problem, learner, train, prune)
 
 
@@ -62,6 +64,7 @@ def _make_learner(problem: Problem) -> Learner:
 
         return Learner(TreeOptions.of(tree), schema, describe)
     del parameters["clus_compat"]
+    parameters.pop("cv", None)  # of the estimator that chooses a level of the F-test
     pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
     conventions = ClusNumeric() if target.kind == "numeric" else ClusNominal()
     options = TreeOptions(conventions=conventions, **parameters)
@@ -79,15 +82,11 @@ def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
 
 
 def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | None) -> Learned:
-    target, levels = problem.target, f_test_levels(problem.settings)
-    level = levels[0]
+    target = problem.target
     begin = time.perf_counter()
-    if len(levels) > 1 and isinstance(target, HierarchicalTarget):
-        splits = _tuning_splits(problem, train, prune)
-        measure = target.tuning_measure(problem.settings)
-        level = learner.choose_f_test(levels, splits, target, measure)
-        if prune is not None:
-            train, prune = join_rows(train, prune), None
+    level, train, prune = _choose_f_test(
+        problem, train, prune, lambda rows, level: [learner.grow(rows, level)]
+    )
     tree = learner.grow(train, level)
     seconds = time.perf_counter() - begin
     # CLUS does not prune the trees of hierarchical targets, but reports them twice.
@@ -100,6 +99,37 @@ def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | N
         for threshold in target.thresholds
     ]
     return Learned(models, shown_models(problem, models), train, prune, level, seconds)
+
+
+def _choose_f_test(
+    problem: Problem,
+    train: Rows,
+    prune: Rows | None,
+    grow_trees: Callable[[Rows, float], list[_core.Tree]],
+) -> tuple[float, Rows, Rows | None]:
+    """Choose the level of the F-test with the best measure on held-out rows.
+
+    Return it, and the rows to learn from and to prune with: validation rows that have chosen a
+    level are learnt from.
+    """
+    levels, target = f_test_levels(problem.settings), problem.target
+    if len(levels) == 1:
+        return levels[0], train, prune
+    if heuristic(problem.settings, target.kind) != "VarianceReduction":
+        levels = levels[:1]  # trees are the same for all levels
+    splits = _tuning_splits(problem, train, prune)
+    measure = target.tuning_measure(problem.settings)
+    truth = _join([unseen.y for _, unseen in splits])
+    best, best_score = levels[0], -np.inf
+    for level in levels:
+        parts = [
+            target.predict(grow_trees(seen, level), unseen.X, is_forest=problem.switches.forest)
+            for seen, unseen in splits
+        ]
+        score = measure(truth, np.concatenate(parts))
+        if score > best_score + 1e-16:
+            best, best_score = level, score
+    return best, train if prune is None else join_rows(train, prune), None
 
 
 def _tuning_splits(problem: Problem, train: Rows, prune: Rows | None) -> list[tuple[Rows, Rows]]:
@@ -117,34 +147,59 @@ def _tuning_splits(problem: Problem, train: Rows, prune: Rows | None) -> list[tu
 def join_rows(one: Rows, other: Rows) -> Rows:
     """Append rows."""
     return Rows(
-        _stack(one.X, other.X),
-        _stack(one.y, other.y),
+        _join([one.X, other.X]),
+        _join([one.y, other.y]),
         np.concatenate([one.weights, other.weights]),
         one.keys + other.keys,
         np.concatenate([one.numbers, other.numbers]),
     )
 
 
-def _stack(one: Any, other: Any) -> Any:
-    parts: list[Any] = [one, other]
-    return (
-        sparse.csr_array(sparse.vstack(parts)) if sparse.issparse(one) else np.concatenate(parts)
-    )
+def _join(parts: list[Any]) -> Any:
+    if sparse.issparse(parts[0]):
+        return sparse.csr_array(sparse.vstack(parts))
+    return np.concatenate(parts)
 
 
-def _learn_forest(problem: Problem, learner: Learner, train: Rows) -> Learned:
+def _learn_forest(problem: Problem, learner: Learner, train: Rows, prune: Rows | None) -> Learned:
     begin = time.perf_counter()
     wanted = plan_forest(problem)
+    # CLUS compares levels by the second of several forests.
+    compared = forest_sizes(problem.settings)[:2][-1]
+
+    def grow_compared(rows: Rows, level: float) -> list[_core.Tree]:
+        return learner.at(level).forest(rows, replace(wanted, n_trees=compared))[0]
+
+    level, train, prune = _choose_f_test(problem, train, prune, grow_compared)
+    learner = learner.at(level)
     trees, left_out = learner.forest(train, wanted)
     seconds = time.perf_counter() - begin
-    squares = None
-    ranked = "Genie3" in problem.settings.names("Ensemble", "FeatureRanking")
-    if ranked and isinstance(problem.target, HierarchicalTarget):
-        squares = learner.squares(train, wanted, trees)
+    rankings = problem.settings.names("Ensemble", "FeatureRanking")
+    squares = losses = None
+    if "Genie3" in rankings:
+        squares = learner.squares(train, wanted, trees, problem.target)
+    if "RForest" in rankings:
+        measure = problem.target.ranking_measure(problem.settings)[1]
+        seeds = learner.seeds(train, wanted)
+        losses = [
+            permutation_importance(
+                problem.target, measure, tree, take_rows(train, np.flatnonzero(unused)), seed
+            )
+            for tree, unused, seed in zip(trees, left_out, seeds, strict=True)
+        ]
     models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
-    level = f_test_levels(problem.settings)[0]
     shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
-    return Learned(models, shown, train, None, level, seconds, left_out=left_out, squares=squares)
+    return Learned(
+        models,
+        shown,
+        train,
+        prune,
+        level,
+        seconds,
+        left_out=left_out,
+        squares=squares,
+        losses=losses,
+    )
 
 
 def plan_forest(problem: Problem) -> ForestPlan:
@@ -253,6 +308,10 @@ class Learner:
     pruning: str | None = None  # the method for the pruned tree
     prune_factor: float = 0.0  # the factor of method "m5"
 
+    def at(self, f_test: float) -> Learner:
+        """Return a learner that grows trees with a level of the F-test."""
+        return replace(self, options=replace(self.options, f_test=f_test))
+
     def data(self, rows: Rows) -> TreeData:
         """Return the training data."""
         return TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
@@ -286,50 +345,24 @@ class Learner:
         sampling = self.options.conventions.sampling(n_draws, data.targets.known)
         return sampling, sampling.seeds(wanted.seed, wanted.n_trees)
 
+    def seeds(self, rows: Rows, wanted: ForestPlan) -> list[int]:
+        """Return the seeds of the trees of a forest."""
+        return self._sampling(self.data(rows), wanted)[1]
+
     def squares(
-        self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree]
+        self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree], target: Target
     ) -> list[NDArray[np.float64]]:
-        """Return the sum of squares of the labels at every node, summed in the order of CLUS."""
+        """Return sums of squares of each tree, nodes by columns, summed in the order of CLUS."""
         data = self.data(rows)
         sampling, seeds = self._sampling(data, wanted)
-        weights: Any = data.targets.weights
         found = []
         for grown, seed in zip(trees, seeds, strict=True):
             counts, _ = sampling.draw(seed)
             drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
             drawn = np.where(data.targets.known, drawn * rows.weights, 0.0)
             inside = np.flatnonzero(drawn > 0).astype(np.int64)
-            own = np.zeros(len(grown.feature))
+            own: list[NDArray[np.float64]] = [np.empty(0)] * len(grown.feature)
             for node, some, weight in node_rows(grown, rows.X, drawn[inside], inside):
-                own[node] = _sum_of_squares(rows.y[some], weight, weights)
-            found.append(own)
+                own[node] = target.squares(rows.y[some], weight, data.targets)
+            found.append(np.array(own))
         return found
-
-    def choose_f_test(
-        self,
-        levels: tuple[float, ...],
-        splits: list[tuple[Rows, Rows]],
-        target: HierarchicalTarget,
-        measure: Callable[[Any, NDArray[np.float64]], float],
-    ) -> float:
-        """Choose the level of the F-test with the best measure on held-out rows."""
-        truth = sparse.csr_array(sparse.vstack([unseen.y for _, unseen in splits]))
-        best, best_score = levels[0], -np.inf
-        for level in levels:
-            parts = [
-                target.predict([self.grow(seen, level)], unseen.X, is_forest=False)
-                for seen, unseen in splits
-            ]
-            score = measure(truth, np.concatenate(parts))
-            if score > best_score + 1e-16:
-                best, best_score = level, score
-        return best
-
-
-def _sum_of_squares(
-    Y: sparse.csr_array[np.int32], weight: NDArray[np.float64], label_weights: NDArray[np.float64]
-) -> float:
-    repeated = np.repeat(weight, np.diff(Y.indptr))
-    sums = np.bincount(Y.indices, weights=repeated, minlength=len(label_weights))
-    total = np.cumsum(weight)[-1]
-    return float(np.cumsum(label_weights * (sums - sums * sums / total))[-1]) / len(label_weights)

@@ -91,8 +91,10 @@ class Learned:
     seconds: float  # times of growing and pruning
     pruning_seconds: float = 0.0
     left_out: NDArray[np.uint8] | None = None  # for a forest, which rows each tree did not draw
-    # For a ranked forest, the sum of squares of every node of each tree.
+    # For a ranked forest, the sums of squares of each tree: nodes by targets.
     squares: list[NDArray[np.float64]] | None = None
+    # With the ranking RForest, the losses of each tree: features by measures.
+    losses: list[NDArray[np.float64]] | None = None
 
 
 # ---- predictions of the models for some rows ------------------------------------------------

@@ -21,6 +21,7 @@ from ramify.apps.clus.errors import SettingsError, UnsupportedOptionError, quote
 from ramify.apps.clus.estimator import (
     UNCOUNTED_METHODS,
     TargetKind,
+    bootstraps,
     features_to_draw,
     forest_sizes,
     target_weights,
@@ -28,7 +29,7 @@ from ramify.apps.clus.estimator import (
 from ramify.apps.clus.hierarchical_target import ClusHierarchy, HierarchicalTarget, LabelFormat
 from ramify.apps.clus.options import Switches
 from ramify.apps.clus.settings import Settings, read_small_text
-from ramify.apps.clus.table_targets import NominalTarget, NumericTarget
+from ramify.apps.clus.table_targets import NominalTarget, NumericTarget, TableTarget
 from ramify.io.arff.columns import ArffFile
 from ramify.trees.clus import JavaRandom
 from ramify.trees.options import count_features
@@ -64,10 +65,7 @@ class Problem:
     prune: Rows | None
     is_sparse: bool  # whether the training file is sparse
 
-    @property
-    def has_missing(self) -> bool:
-        """Whether CLUS reports missing values."""
-        return self.train.has_missing
+    has_missing: bool  # whether a feature has missing values in the training file
 
 
 def read_problem(settings: Settings, switches: Switches) -> Problem:
@@ -81,6 +79,9 @@ def read_problem(settings: Settings, switches: Switches) -> Problem:
         return read_rows(other, attributes, target.read(other))
 
     train = rows_of(file)
+    has_missing = train.has_missing
+    if isinstance(target, TableTarget):
+        target = target.weighed(train)
     held_out: dict[str, Rows | None] = {}
     for option in ("TestSet", "PruneSet"):
         if settings.fraction("Data", option) is not None:
@@ -102,6 +103,7 @@ def read_problem(settings: Settings, switches: Switches) -> Problem:
         held_out["TestSet"],
         held_out["PruneSet"],
         file.is_sparse,
+        has_missing,
     )
 
 
@@ -216,7 +218,6 @@ _REFUSED = (
 )
 _REFUSED_IN_FORESTS = (
     ("Ensemble", "EnsembleMethod", ("ExtraTrees",)),
-    ("Ensemble", "FeatureRanking", ("RForest",)),
     ("Ensemble", "Optimize", ("Yes",)),
     ("Ensemble", "WriteEnsemblePredictions", ("Yes",)),
     ("Ensemble", "VotingType", ("OOBModelWeighted", "OOBTargetWeighted")),
@@ -247,15 +248,13 @@ def check_run(problem: Problem) -> None:
 def _check_model(problem: Problem) -> None:
     settings = problem.settings
     several = len(settings.numbers("Tree", "FTest")) > 1
-    if problem.switches.forest and several:
-        _refuse(problem, "Tree", "FTest", "a forest takes one level")
     if problem.switches.forest:
         _check_forest(problem)
     if isinstance(problem.target, HierarchicalTarget) and not problem.switches.forest:
         if settings.text("Tree", "PruningMethod") not in ("Default", "None"):
             _refuse(problem, "Tree", "PruningMethod", "hierarchical trees are not pruned")
-    elif several or (problem.prune is not None and not problem.switches.forest):
-        _refuse(problem, "Tree", "FTest", "levels are chosen for hierarchical targets only")
+    elif problem.prune is not None and not (several or problem.switches.forest):
+        _refuse(problem, "Data", "PruneSet", "trees are not pruned on validation rows")
 
 
 def _check_forest(problem: Problem) -> None:
@@ -278,6 +277,12 @@ def _check_forest(problem: Problem) -> None:
     if method not in _RANKED and settings.names("Ensemble", "FeatureRanking"):
         reason = f"CLUS ranks features with {', '.join(_RANKED)}, but not with {method}"
         _refuse(problem, "Ensemble", "FeatureRanking", reason)
+    if "RForest" in settings.names("Ensemble", "FeatureRanking"):
+        if not bootstraps(settings):
+            _refuse(problem, "Ensemble", "FeatureRanking", "RForest needs rows out of the bags")
+        measures = settings.names("Multilabel", "MultiLabelRankingMeasure")
+        if problem.target.section == "Multilabel" and measures != ("HammingLoss",):
+            _refuse(problem, "Multilabel", "MultiLabelRankingMeasure", "it must be HammingLoss")
     n_features = len(problem.attributes.descriptive)
     if problem.is_sparse and method != "Bagging" and features_drawn(problem) < n_features:
         reason = "CLUS draws the features of sparse files in another order"

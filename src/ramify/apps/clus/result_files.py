@@ -75,6 +75,10 @@ def _effective(
         ("Attributes", "Target"): column_text(attributes.target),
         ("Attributes", "Clustering"): column_text(attributes.clustering),
         ("Attributes", "Descriptive"): column_text(attributes.descriptive),
+        ("Attributes", "Disable"): column_text(
+            sorted(set(attributes.disabled) - set(attributes.target))
+        ),
+        ("General", "ResourceInfoLoaded"): "No",  # CLUS lacks the library for most systems
         ("Tree", "Heuristic"): heuristic(settings, problem.target.kind),
         ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
@@ -88,6 +92,8 @@ def _effective(
         found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
         found["Ensemble", "SelectRandomSubspaces"] = str(features_drawn(problem))
         found["Output", "WriteOOBFile"] = "Yes"
+        if "RForest" in settings.names("Ensemble", "FeatureRanking"):
+            found["Ensemble", "OOBestimate"] = "Yes"
     elif not settings.given("Ensemble", "Iterations"):
         found["Ensemble", "Iterations"] = "0"  # CLUS sets the default when it grows a forest
     return found
@@ -103,8 +109,13 @@ def statistics_lines(problem: Problem, learned: Learned, number_of_run: int) -> 
         f"Pruning Time: {seconds(learned.pruning_seconds)} sec",
         *prediction_time_lines("ClusModel.Original"),
         *model_information(problem, learned.models),
-        *problem.target.statistics(learned.models),
+        *target_statistics(problem, learned.models),
     ]
+
+
+def target_statistics(problem: Problem, models: Sequence[Model]) -> list[str]:
+    """Return further lines about the models; CLUS leaves them out if Relief has a section."""
+    return [] if "Relief" in problem.settings.sections else problem.target.statistics(models)
 
 
 def prediction_time_lines(what: str) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from ramify.trees.views import predict_tree
 _MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
 
 Table = NDArray[np.float64]
+AnyTable = TypeVar("AnyTable", bound="TableTarget")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +39,9 @@ class TableTarget:
     positions: tuple[int, ...]  # their positions in the file
     factors: Table  # their weights in the heuristic
     normalize: bool  # whether to divide by their variances or Gini indices
-    # The weights of the training rows, for the errors; set when the rows are described.
-    scale: list[Table] = field(default_factory=list, repr=False)
+    # The weights of the targets; with `normalize`, those of all rows of the training file,
+    # whatever part of them a model is grown on.
+    scale: Table = field(default_factory=lambda: np.ones(1), repr=False)
 
     thresholds: ClassVar[tuple[float, ...]] = ()
     usual_pruning: ClassVar[str]
@@ -61,7 +63,7 @@ class TableTarget:
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
-        return {}
+        return {("Ensemble", "FeatureRankingPerTarget"): "No"} if len(self.names) == 1 else {}
 
     def statistics(self, models: Sequence[Model]) -> list[str]:
         """Return further lines about the models."""
@@ -71,10 +73,15 @@ class TableTarget:
         """Return whether to evaluate the models."""
         return True
 
-    def weigh(self, scale: Table) -> Table:
-        """Return the weights of the targets, and remember them for the errors."""
-        self.scale[:] = [self.factors * scale if self.normalize else self.factors]
-        return self.scale[0]
+    def weighed(self: AnyTable, rows: Rows) -> AnyTable:
+        """Return the target with the weights of its columns for the rows of the training file."""
+        if not self.normalize:
+            return replace(self, scale=self.factors)
+        return replace(self, scale=self.factors * self.spreads(rows))
+
+    def spreads(self, rows: Rows) -> Table:
+        """Return 1 divided by the spread of each target."""
+        raise NotImplementedError
 
     def truth(self, y: Table) -> Table:
         """Return the targets of rows."""
@@ -84,6 +91,13 @@ class TableTarget:
 def error_line(name: str, text: str) -> str:
     """Return the line of a model in an error section."""
     return f"   {name:<14} : {text}"
+
+
+def with_mean(values: Table) -> str:
+    """Return the values of the targets and, if there are several, their mean."""
+    if len(values) == 1:
+        return numbers(values, 4)
+    return f"{numbers(values, 4)}: {number(float(in_order(values)) / len(values), 4)}"
 
 
 def weights_text(weights: Table) -> str:
@@ -164,9 +178,10 @@ class NominalTarget(TableTarget):
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
+        found = super().effective(settings)
         if heuristic(settings, self.kind) in ("Gain", "GainRatio"):
-            return {("Tree", "FTest"): None}
-        return {}
+            found["Tree", "FTest"] = None
+        return found
 
     def statistics(self, models: Sequence[Model]) -> list[str]:
         """Return the thresholds of the labels."""
@@ -184,10 +199,40 @@ class NominalTarget(TableTarget):
 
     def describe(self, rows: Rows) -> TableTargets:
         """Return the targets of rows."""
-        sizes = [len(own) for own in self.values]
-        weights = self.weigh(weigh_classes(rows.y, rows.weights, sizes))
-        n_classes = np.array(sizes, dtype=np.int32)
-        return TableTargets(rows.y, weights, n_classes=n_classes, clus=True)
+        n_classes = np.array([len(own) for own in self.values], dtype=np.int32)
+        return TableTargets(rows.y, self.scale, n_classes=n_classes, clus=True)
+
+    def spreads(self, rows: Rows) -> Table:
+        """Return 1 divided by the Gini index of each target."""
+        return weigh_classes(rows.y, rows.weights, [len(own) for own in self.values])
+
+    def ranking_measure(self, settings: Settings) -> tuple[str, Callable[[Table, Table], Table]]:
+        """Return the title and the measures of the ranking RForest: all targets, then each."""
+        if self.is_multilabel:
+
+            def loss(truth: Table, columns: Table) -> Table:
+                wrong = np.count_nonzero(self.codes(columns) != truth)
+                return np.array([-(wrong / len(self.names)) / len(truth)])
+
+            return "HammingLoss", loss
+
+        def accuracy(truth: Table, columns: Table) -> Table:
+            known = ~np.isnan(truth)
+            hits = (self.codes(columns) == truth) & known
+            found = hits.sum(axis=0) / known.sum(axis=0)
+            return np.append(in_order(found) / len(found), found)
+
+        return "Accuracy", accuracy
+
+    def tuning_measure(self, settings: Settings) -> Callable[[Table, Table], float]:
+        """Return the mean accuracy, which chooses among levels of the F-test."""
+
+        def measure(truth: Table, columns: Table) -> float:
+            known = ~np.isnan(truth)
+            hits = (self.codes(columns) == truth) & known
+            return float(in_order(hits.sum(axis=0) / known.sum(axis=0))) / len(self.names)
+
+        return measure
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
@@ -234,6 +279,16 @@ class NominalTarget(TableTarget):
     def codes(self, columns: Table) -> NDArray[np.int64]:
         """Return the predicted codes: the first value with the largest weight."""
         return np.column_stack([columns[:, span].argmax(axis=1) for span in self.spans])
+
+    def squares(self, y: Table, weight: Table, targets: Any) -> Table:
+        """Return the mean over the targets of weight times Gini index, and that of each target."""
+        found = np.zeros(len(self.names))
+        for j, own in enumerate(self.values):
+            known = ~np.isnan(y[:, j])
+            counts = np.bincount(y[known, j].astype(np.int64), weight[known], len(own))
+            total = counts.sum()
+            found[j] = total * (1 - in_order((counts / total) ** 2)) if total > 0 else 0.0
+        return np.append(in_order(found) / len(found), found)
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
         """Return the function that writes the leaves of a model."""
@@ -294,15 +349,14 @@ class NominalTarget(TableTarget):
         lines = ["Classification Error"]
         for name, columns in predicted.items():
             lines += [f"   {name}: ", *self._confusion_lines(truth, self.codes(columns))]
-        scale = self.scale[0]
+        scale = self.scale
         lines.append(
             "Weighted mean squared error (MSE) for Nominal Attributes "
             f"(Weights {weights_text(scale)})"
         )
         for name, columns in predicted.items():
             values = self._squared(truth, self._reported(columns)) * scale
-            mean = float(in_order(values)) / len(values)
-            lines.append(error_line(name, f"{numbers(values, 4)}: {number(mean, 4)}"))
+            lines.append(error_line(name, with_mean(values)))
         return lines + (self._label_lines(truth, predicted) if self.is_multilabel else [])
 
     def _reported(self, columns: Table) -> Table:
@@ -430,8 +484,30 @@ class NumericTarget(TableTarget):
 
     def describe(self, rows: Rows) -> TableTargets:
         """Return the targets of rows."""
-        scale, origin = ClusNumeric().weigh_numbers(rows.y, rows.weights)
-        return TableTargets(rows.y, self.weigh(scale), origin=origin, clus=True)
+        origin = np.zeros(len(self.names))
+        return TableTargets(rows.y, self.scale, origin=origin, clus=True)
+
+    def spreads(self, rows: Rows) -> Table:
+        """Return 1 divided by the variance of each target."""
+        return ClusNumeric().weigh_numbers(rows.y, rows.weights)[0]
+
+    def ranking_measure(self, settings: Settings) -> tuple[str, Callable[[Table, Table], Table]]:
+        """Return the title and the measures of the ranking RForest: all targets, then each."""
+
+        def measure(truth: Table, columns: Table) -> Table:
+            found = np.sqrt(NumericErrors(truth, columns).squared)
+            return -np.append(in_order(found) / len(found), found)
+
+        return "Root mean squared error (RMSE)", measure
+
+    def tuning_measure(self, settings: Settings) -> Callable[[Table, Table], float]:
+        """Return minus the mean RMSE, which chooses among levels of the F-test."""
+
+        def measure(truth: Table, columns: Table) -> float:
+            squared = NumericErrors(truth, columns).squared
+            return -float(in_order(np.sqrt(squared))) / len(squared)
+
+        return measure
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
@@ -443,6 +519,17 @@ class NumericTarget(TableTarget):
         else:
             _core.vote(list(trees), as_rows(X), columns, True, 1, voters)
         return columns
+
+    def squares(self, y: Table, weight: Table, targets: Any) -> Table:
+        """Return the mean over the targets of the sum of squares, and that of each target."""
+        known = ~np.isnan(y)
+        weights = np.where(known, weight[:, None], 0.0)
+        weighted = weights * np.where(known, y, 0.0)
+        total = in_order(weights)
+        sums = in_order(weighted)
+        squares = in_order(weighted * np.where(known, y, 0.0))
+        found = squares - sums * sums / np.where(total > 0, total, 1.0)
+        return np.append(in_order(found) / len(found), found)
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
         """Return the function that writes the leaves of a model."""
@@ -474,7 +561,7 @@ class NumericTarget(TableTarget):
     ) -> list[str]:
         """Return the lines of an error section."""
         found = {name: NumericErrors(truth, columns) for name, columns in predicted.items()}
-        scale = self.scale[0]
+        scale = self.scale
         weights = weights_text(scale)
         lines: list[str] = []
         measures: tuple[tuple[str, Callable[[NumericErrors], Table]], ...] = (
@@ -491,8 +578,7 @@ class NumericTarget(TableTarget):
             lines.append(title)
             for name, errors in found.items():
                 values = measure(errors)
-                mean = float(in_order(values)) / len(values)
-                lines.append(error_line(name, f"{numbers(values, 4)}: {number(mean, 4)}"))
+                lines.append(error_line(name, with_mean(values)))
         lines.append("Pearson correlation coefficient")
         for name, errors in found.items():
             r = errors.correlation

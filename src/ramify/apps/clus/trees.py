@@ -110,6 +110,16 @@ def describe_test(tree: _core.Tree, node: int, attributes: Attributes, *, nary: 
     return f"{name} = {inside[0]}" if len(inside) == 1 else f"{name} in {{{','.join(inside)}}}"
 
 
+def tests_in_order(tree: _core.Tree) -> Iterator[int]:
+    """Yield the inner nodes, a node before its branches and the last branch first, as in CLUS."""
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        if tree.feature[node] >= 0:
+            yield node
+            stack.extend(children_of(tree, node))
+
+
 # ---- the rows and weights of every node -----------------------------------------------------
 
 

@@ -145,7 +145,11 @@ _CHECKS: dict[Kind, Callable[[Option, str, str], str]] = {
 def java_double(value: float) -> str:
     """Return a number as ``Double.toString`` of Java writes it, with as few digits as possible.
 
-    Java before version 19 writes up to two more digits for some numbers above 10^16.
+    Java before version 19 writes up to two more digits for some numbers above 10^16, and for
+    powers of two, as if both neighbours were as near as the lower one.
+
+    >>> java_double(2.0**-24), java_double(0.5)
+    ('5.9604644775390625E-8', '0.5')
     """
     value = float(value)
     if math.isnan(value):
@@ -153,12 +157,24 @@ def java_double(value: float) -> str:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     text = repr(value)
+    if 0 < abs(value) < 1e-3 and abs(math.frexp(value)[0]) == 0.5:
+        text = _power_of_two(value)
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return text if "e" not in text else format(Decimal(text), "f")
     sign, digits, exponent = Decimal(text).normalize().as_tuple()
     first, *rest = map(str, digits)
     power = int(exponent) + len(rest)
     return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power}"
+
+
+def _power_of_two(value: float) -> str:
+    """Return the shortest decimal within a quarter of the distance to the next number."""
+    exact, room = Decimal(value), Decimal(math.ulp(value)) / 4
+    for digits in range(1, 18):
+        text = f"{value:.{digits - 1}e}"
+        if abs(Decimal(text) - exact) < room:
+            return text
+    return repr(value)
 
 
 def java_doubles(values: Iterable[float]) -> str:

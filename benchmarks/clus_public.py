@@ -1,0 +1,90 @@
+"""Run the settings files of folders with CLUS and with ``ramify clus``, and classify the results.
+
+``python -m benchmarks.clus_public FOLDER ... [--only TEXT] [--show]`` prints one line per
+settings file: equal, differs (in which files), refused (why), only CLUS fails or both fail; then
+counts. A file is run with the switches that it names in a comment, or those of its sections.
+The folders are copied, and what CLUS wrote is remembered in ``build/benchmarks/clus-public``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from tests.support.clus_comparison import (
+    Verdict,
+    first_differences,
+    judge,
+    run_ours,
+    run_theirs,
+)
+
+MEMORY = Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "clus-public"
+_RUN = re.compile(r"^%\s*clus\s+(.*?)\s*%f\.s", re.MULTILINE)
+_SECTIONS = {"SemiSupervised": "ssl", "Ensemble": "forest", "Rules": "rules"}
+
+
+def switches_of(text: str) -> list[str]:
+    """Return the switches that a file names in a comment, or those of the sections that it has.
+
+    A section Ensemble that does not name a method or a number of trees belongs to Relief.
+    """
+    named = _RUN.search(text)
+    if named:
+        return named[1].replace("-", "").split()
+    sections = set(re.findall(r"^\s*\[(\w+)\]", text, re.MULTILINE))
+    found = [switch for section, switch in _SECTIONS.items() if section in sections]
+    if "Relief" in sections and "EnsembleMethod" not in text:
+        return ["relief"]
+    return found
+
+
+def working_folder(settings: Path, root: Path, text: str) -> Path:
+    """Return the folder at or above a settings file in which its data file is found."""
+    named = re.search(r"^\s*File\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
+    place = settings.parent
+    while named and place != root and not (place / named[1].strip("\"'")).is_file():
+        place = place.parent
+    return settings.parent if place == root else place
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Compare all settings files and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--only", default="", help="a part of the paths of settings files")
+    parser.add_argument("--show", action="store_true", help="print the first lines that differ")
+    wanted = parser.parse_args(arguments)
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory(prefix="clus-public-") as work:
+        for at, folder in enumerate(wanted.folders):
+            roots = Path(work) / f"clus{at}", Path(work) / f"ramify{at}"
+            for root in roots:
+                shutil.copytree(folder, root)
+            for path in sorted(folder.rglob("*.s")):
+                name = path.relative_to(folder)
+                if wanted.only in str(path):
+                    verdict = _compare(name, roots, show=wanted.show)
+                    counts[verdict.kind] += 1
+                    print(f"{verdict.kind:<16} {name}  {verdict.detail}", flush=True)
+    print(", ".join(f"{kind}: {count}" for kind, count in counts.most_common()))
+
+
+def _compare(name: Path, roots: tuple[Path, Path], *, show: bool) -> Verdict:
+    text = (roots[0] / name).read_text("latin-1")
+    switches = switches_of(text)
+    places = [working_folder(root / name, root, text) for root in roots]
+    theirs = run_theirs(roots[0] / name, places[0], switches, MEMORY)
+    ours = run_ours(roots[1] / name, places[1], switches)
+    verdict = judge(theirs, ours)
+    if show:
+        print("\n".join(first_differences(theirs, ours)))
+    return Verdict(verdict.kind, f"({' '.join(switches) or 'tree'}) {verdict.detail}")
+
+
+if __name__ == "__main__":
+    main()
