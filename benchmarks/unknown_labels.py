@@ -35,7 +35,7 @@ from ramify import (
 from ramify.labels.encoding import read_labels
 from ramify.metrics import pooled_auprc
 
-DATA = ("cellcycle_FUN", "enron_hmc", "imclef07a", "diatoms")
+DATA = ("cellcycle_FUN", "enron_hmc", "imclef07a", "diatoms", "eisen_GO")
 RATES = (0.1, 0.5, 0.9)
 WAYS = ("negative", "dropped", "learnt")
 Labels = np.ndarray

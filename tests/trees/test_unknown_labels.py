@@ -104,6 +104,28 @@ def test_rows_that_know_nothing_are_left_out(cls: type) -> None:
 
 
 @pytest.mark.parametrize("cls", [PCTClassifier, *ENSEMBLES])
+def test_rows_that_know_only_what_all_rows_have_are_left_out(cls: type) -> None:
+    X, _, below = animals()
+    leaves = ["animal/bird/hawk", "animal/bird/owl", "animal/mammal/cat", "animal/mammal/dog"]
+    hierarchy = Hierarchy.from_paths(leaves)
+    y = np.column_stack([np.ones(len(X)), below])
+    y[::3, 1:] = np.nan
+    kept = np.arange(len(X)) % 3 > 0
+    model = cls(hierarchy, random_state=0)
+    if cls is not PCTClassifier:
+        model.set_params(n_estimators=5)
+    with_gaps = model.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(with_gaps, model.fit(X[kept], y[kept]).predict_proba(X))
+
+
+def test_no_label_is_forgotten_with_rows_that_tell_little() -> None:
+    hierarchy = Hierarchy.from_labels(["cat", "dog"])
+    y = np.array([[1, np.nan], [1, np.nan], [np.nan, 0], [np.nan, 1]])
+    model = PCTClassifier(hierarchy).fit(np.zeros((4, 1)), y)
+    np.testing.assert_allclose(model.predict_proba(np.zeros((1, 1))), [[1.0, 0.5]])
+
+
+@pytest.mark.parametrize("cls", [PCTClassifier, *ENSEMBLES])
 def test_a_label_unknown_everywhere_is_never_predicted(cls: type) -> None:
     X, hierarchy, Y = animals()
     y = Y.astype(float)

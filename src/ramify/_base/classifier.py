@@ -251,14 +251,14 @@ class HierarchicalClassifier(
     def _drop_unlabelled(
         self, X: Any, encoded: EncodedLabels, weights: NDArray[np.float64]
     ) -> tuple[Any, EncodedLabels, NDArray[np.float64]]:
-        """Leave out the rows that know no label; raise an error if labels must be known."""
+        """Leave out the rows that tell nothing; raise an error if labels must be known."""
         unknown = cast("UnknownLabels", encoded.unknown)
         why = self._why_not_unknown()
         if why is not None:
             raise unknown_not_allowed(unknown, encoded.hierarchy, why)
-        keep = ~unknown.nothing_known
-        if not weights[keep].any():
+        if not weights[~unknown.nothing_known].any():
             raise ValueError("y must have a known label in some row, got none. Pass labels.")
+        keep = unknown.informative(encoded.Y, weights)
         if keep.all() or self._learns_from_features:
             return X, encoded, weights
         rows = np.flatnonzero(keep)

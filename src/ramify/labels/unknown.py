@@ -44,6 +44,23 @@ class UnknownLabels:
         """Which rows know no label."""
         return np.asarray(self.n_unknown == self.patterns.shape[1])
 
+    def informative(
+        self, Y: sparse.csr_array[np.int32], weights: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """Return which rows know a label that some rows have and others do not.
+
+        A gene that is known to have some process tells no more than a row without labels. If a
+        label were then known by no row, all rows that know any label count.
+        """
+        counted = (weights > 0).astype(np.float64)
+        n_known = counted.sum() - self.weights(counted)
+        n_positive = np.asarray(Y.T @ counted)
+        differs = ((n_positive > 0) & (n_positive < n_known)).astype(np.float64)
+        n_differing = differs.sum() - np.asarray(self.patterns @ differs)
+        found = np.asarray(n_differing > 0)[self.of_row]
+        still_known = (counted * found).sum() - self.weights(counted * found)
+        return ~self.nothing_known if ((n_known > 0) & (still_known == 0)).any() else found
+
     @property
     def all_known(self) -> NDArray[np.bool_]:
         """Which rows know all labels."""
