@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ramify import PCTClassifier, save
+from ramify.apps.cli import main
 from tests.support.cli_runs import run
 
 
@@ -165,3 +166,33 @@ def test_advice_names_commands_and_options(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("x,kind\n1,a\n2,b\n", "utf-8")
     assert "Pass the label column with --target." in mistake("train", tmp_path / "d.csv")
     assert "Use ramify datasets to list all" in mistake("datasets", "enronx")
+
+
+def test_an_interrupt_while_modules_are_imported_ends_quietly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "ramify.apps.cli.commands"
+
+    class Interrupted:
+        def find_spec(self, wanted: str, *_: object) -> None:
+            if wanted == name:
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Interrupted(), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "interrupted\n")
+
+
+def test_a_folder_that_may_not_be_written_is_named(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    out = tmp_path / "results"
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    told = mistake("study", "animals", "--quick", "--out", out)
+    assert f"ramify: {out}" in told
+    assert "permission denied. Choose another file or folder." in told

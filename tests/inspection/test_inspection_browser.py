@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ramify import (
@@ -254,3 +255,41 @@ def test_the_slider_says_how_specific_answers_are(tmp_path, show):  # noqa: F811
         (labels,) = decode(model.predict(data.X[407:408], max_error=share))
         expected = labels[0] if labels else "none is sure enough"
         assert page.inner_text("#row-answer strong") == expected
+
+
+_HOSTILE = (
+    "<img src=x onerror='window.hacked=1'>",
+    "</script><script>window.hacked=1</script>",
+    "\"' onmouseover=window.hacked=1 '\"",
+    "{{title}} ${window.hacked=1} \\u003cb\\u003e",
+    "__proto__",
+    "\u202eabc\u2066",
+)
+
+
+def test_hostile_names_are_shown_as_text(tmp_path, show):  # noqa: F811
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=60) for name in _HOSTILE[:4]})
+    X["constructor"] = pd.Categorical(rng.choice(_HOSTILE, 60))
+    X.index = [f"{_HOSTILE[k % 6]} {k}" for k in range(60)]
+    y = [[_HOSTILE[j] for j in range(6) if X.iloc[k, j % 4] > j / 4] for k in range(60)]
+    model = PCTForestClassifier(n_estimators=2, max_depth=4, random_state=0).fit(X, y)
+    path = tmp_path / "page.html"
+    explore(model, X, y, path, title=_HOSTILE[0])
+    page = show(path)
+    page.click("text=Expand all")
+    for k in range(6):
+        page.click("#tab-label")
+        page.fill("input[type=search]", _HOSTILE[k])
+        page.keyboard.press("Enter")
+        assert page.inner_text("#label-details h2") == _HOSTILE[k]
+        page.click("#tab-example")
+        page.fill("input[list]", X.index[k])
+        page.keyboard.press("Tab")
+        page.locator("#pane-example select").first.select_option(label=_HOSTILE[k])
+    for tab in page.locator("[role=tab]:not([hidden])").all():
+        tab.click()
+    for node in page.locator("#tree .node").all()[:5]:
+        node.hover()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src=x]").count() == 0

@@ -1,4 +1,5 @@
-from ramify.apps.cli.commands import app, main
+from ramify.apps.cli.commands import app
+from ramify.apps.cli.entry import main
 
 __all__ = [
     "app",

@@ -8,10 +8,7 @@ from typing import Annotated, Any
 
 from ramify import __version__
 
-__all__ = [
-    "app",
-    "main",
-]
+__all__ = ["app"]
 
 
 try:
@@ -98,12 +95,3 @@ def _callback(
     ] = False,
 ) -> None:
     """Hierarchical multi-label classification."""
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
-
-
-if __name__ == "__main__":
-    main()

@@ -17,11 +17,11 @@ from typing import Annotated, Any, cast, get_type_hints
 import typer
 
 from ramify import __version__
+from ramify.apps.cli.entry import INTERRUPTED
 from ramify.apps.cli.wording import as_options
 
 MISTAKE = 2  # exit status for user errors, as for an invalid option
 BUG = 70  # exit status for internal errors, as in sysexits.h
-INTERRUPTED = 130  # exit status after Ctrl-C, as in shells
 PIPE_CLOSED = 141  # exit status if nobody reads the output, as in shells
 
 # Newer versions of typer contain click instead of requiring it, so it cannot be imported.
@@ -97,8 +97,7 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
         if verbose:
             traceback.print_exc()
         else:
-            text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            _print_error(str(text))
+            _print_error(_message_of(error))
         raise typer.Exit(MISTAKE) from None
     except KeyboardInterrupt:
         open_console(stderr=True).print("[bold]interrupted[/bold]")
@@ -110,6 +109,14 @@ def _plain_errors(verbose: bool) -> Iterator[None]:
             "please report it with the command and the traceback above."
         )
         raise typer.Exit(BUG) from None
+
+
+def _message_of(error: Exception) -> str:
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    if isinstance(error, PermissionError) and error.filename is not None:
+        return f"{error.filename}: permission denied. Choose another file or folder."
+    return str(error)
 
 
 def _print_error(text: str) -> None:
