@@ -48,7 +48,8 @@ def read_columns(y: Any) -> Columns:
         return Columns([np.asarray(y[name]) for name in y.columns], names, is_flat=False)
     if isinstance(y, np.ma.MaskedArray):  # masked values are missing values
         mask = np.ma.getmaskarray(y)
-        y = np.where(mask, None, y.data) if mask.any() else y.data
+        missing: Any = None
+        y = np.where(mask, missing, y.data) if mask.any() else y.data
     table = np.asarray(y)
     if np.iscomplexobj(table):
         raise ValueError("Complex data not supported: y must be real, got complex numbers.")
