@@ -6,12 +6,14 @@
 runs the same work alternately with both interpreters, or with a revision of the repository and
 the installed ramify, and prints the best times and their ratio as a table in Markdown. Other load
 on the machine affects both sides. The revision is built once, into build/revisions, with the
-libraries of this interpreter; ``make bench-compare REV=...`` does the same.
+libraries of this interpreter; ``make bench-compare REV=...`` does the same. ``--record FILE``
+also writes the times as a CSV file; ``benchmarks/history`` has one for each release.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import json
 import os
@@ -118,6 +120,7 @@ def main() -> None:
     parser.add_argument("head", nargs="?")
     parser.add_argument("--revision", help="the base, instead of two interpreters")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--record", type=Path, help="also write the times to this CSV file")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--package", help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -140,10 +143,17 @@ def main() -> None:
             output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
             for name, seconds in json.loads(output).items():
                 best[side][name] = min(seconds, best[side].get(name, seconds))
-    print("| work | base, ms | head, ms | head / base |\n| --- | --- | --- | --- |")
+    rows = [("work", "base, ms", "head, ms", "head / base")]
     for name, base in best["base"].items():
         head = best["head"][name]
-        print(f"| {name} | {1e3 * base:.1f} | {1e3 * head:.1f} | {head / base:.2f} |")
+        rows.append((name, f"{1e3 * base:.1f}", f"{1e3 * head:.1f}", f"{head / base:.2f}"))
+    lines = [f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * 4, *rows[1:])]
+    print("\n".join(lines))
+    if given.record is not None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        given.record.parent.mkdir(parents=True, exist_ok=True)
+        given.record.write_text(text.getvalue(), encoding="utf-8")
 
 
 if __name__ == "__main__":
