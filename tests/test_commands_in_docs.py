@@ -21,7 +21,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 QUOTED = re.compile(r"(?<!`)`(?!`)([^`]+)`(?!`)")
 START = re.compile(r"(?:nice )?(ramify|make|python -m benchmarks\.\w+)(?=$|\s)")
 # Sections of docs/benchmarks.md whose figures are those of another page, which names the command.
-ELSEWHERE = ("Boosting of labels", "The engine")
+ELSEWHERE = ("Boosting of labels", "The engine", "When and where")
 
 
 def commands() -> Iterator[tuple[str, str]]:
