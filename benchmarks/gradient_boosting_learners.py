@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -50,6 +51,7 @@ class Task:
     bins: int = 64
     learning_rate: float = 0.1
     threads: int = 2
+    sketch_size: int = 128  # of ours
     shape: tuple[int, int, int] | None = None
     n_labels: int | None = None
 
@@ -71,12 +73,12 @@ def fit_ramify(task: Task, problem: Problem, X: np.ndarray) -> Probabilities:
     """Fit ours with all features in every tree, as the peers do.
 
     The loss is the default: softmax where every row has one path, else logistic as that of the
-    peers. The sketch is twice as large as by default, which delicious needs to be as accurate as
-    the peers after few rounds.
+    peers. The sketch is twice as large as by default unless another size is asked for: delicious
+    needs it to be as accurate as peers with the full gradient after few rounds.
     """
     model = ramify.PCTGradientBoostingClassifier(
         problem.hierarchy,
-        sketch_size=128,
+        sketch_size=task.sketch_size,
         learning_rate=task.learning_rate,
         max_iter=task.rounds,
         max_depth=task.depth,
@@ -107,6 +109,87 @@ def fit_xgboost(task: Task, X: np.ndarray, Y: np.ndarray) -> Probabilities:
         random_state=0,
     )
     return model.fit(X, Y).predict_proba
+
+
+def fit_reduced_xgboost(task: Task, X: np.ndarray, Y: np.ndarray, width: int) -> Probabilities:
+    """Fit XGBoost's trees with splits that are found from a random projection of the gradient.
+
+    New projections are drawn for every tree, and margins start at the labels' shares, as ours.
+    """
+    import xgboost  # noqa: PLC0415 (optional)
+    from xgboost.objective import TreeObjective  # noqa: PLC0415 (optional)
+
+    n_rows, n_labels = Y.shape
+    random = np.random.default_rng(0)
+
+    class Reduced(TreeObjective):  # type: ignore[misc]
+        """Logistic loss of every label."""
+
+        def __call__(
+            self, iteration: int, y_pred: np.ndarray, dtrain: object
+        ) -> tuple[np.ndarray, np.ndarray]:
+            p = 1 / (1 + np.exp(-y_pred.reshape(n_rows, n_labels)))
+            return p - Y, p * (1 - p)
+
+        def split_grad(
+            self, iteration: int, grad: np.ndarray, hess: np.ndarray
+        ) -> tuple[np.ndarray, np.ndarray]:
+            projection = random.normal(0, width**-0.5, (n_labels, width)).astype(np.float32)
+            mean = hess.mean(axis=1, keepdims=True)
+            return grad @ projection, np.repeat(mean, width, axis=1)
+
+    shares = np.clip(Y.mean(axis=0), 0.5 / n_rows, 1 - 0.5 / n_rows)
+    start = np.log(shares / (1 - shares)).astype(np.float32)
+
+    def hold(rows: np.ndarray, labels: np.ndarray | None = None) -> xgboost.DMatrix:
+        if labels is None:
+            matrix = xgboost.DMatrix(rows, nthread=task.threads)
+        else:
+            matrix = xgboost.QuantileDMatrix(rows, labels, max_bin=task.bins, nthread=task.threads)
+        matrix.set_base_margin(np.tile(start, (len(rows), 1)))
+        return matrix
+
+    Y = Y.astype(np.float32)
+    settings = {
+        "multi_strategy": "multi_output_tree",
+        "tree_method": "hist",
+        "num_target": n_labels,
+        "max_depth": task.depth,
+        "max_bin": task.bins,
+        "eta": task.learning_rate,
+        "lambda": 1.0,
+        "nthread": task.threads,
+        "base_score": 0.0,
+        "disable_default_eval_metric": True,
+    }
+    model = xgboost.train(settings, hold(X, Y), task.rounds, obj=Reduced())
+
+    def predict(rows: np.ndarray) -> np.ndarray:
+        margins = model.predict(hold(rows), output_margin=True).reshape(len(rows), n_labels)
+        return np.asarray(1 / (1 + np.exp(-margins)))
+
+    return predict
+
+
+def fit_lightgbm(task: Task, X: np.ndarray, Y: np.ndarray) -> Probabilities:
+    """Fit LightGBM's model once for every label."""
+    from lightgbm import LGBMClassifier  # noqa: PLC0415 (optional)
+
+    models = [
+        LGBMClassifier(
+            n_estimators=task.rounds,
+            max_depth=task.depth,
+            num_leaves=2**task.depth,
+            max_bin=task.bins,
+            learning_rate=task.learning_rate,
+            reg_lambda=1.0,
+            n_jobs=task.threads,
+            random_state=0,
+            verbose=-1,
+        ).fit(X, target)
+        for target in Y.T
+    ]
+    return lambda new: np.column_stack([model.predict_proba(new)[:, 1] for model in models])
 
 
 def fit_catboost(task: Task, X: np.ndarray, Y: np.ndarray) -> Probabilities:
@@ -148,19 +231,30 @@ def fit_sklearn(task: Task, X: np.ndarray, Y: np.ndarray) -> Probabilities:
 
 PEERS: dict[str, Callable[[Task, np.ndarray, np.ndarray], Probabilities]] = {
     "XGBoost": fit_xgboost,
+    "XGBoost k=20": partial(fit_reduced_xgboost, width=20),
+    "XGBoost k=5": partial(fit_reduced_xgboost, width=5),
     "CatBoost": fit_catboost,
+    "LightGBM": fit_lightgbm,
     "scikit-learn": fit_sklearn,
 }
+REDUCED = ("XGBoost k=20", "XGBoost k=5")
 OURS = "ramify"
-PER_LABEL = "scikit-learn"  # a model per label: some labels show the time of all
-_MODULES = {"XGBoost": "xgboost", "CatBoost": "catboost", "scikit-learn": "sklearn"}
+PER_LABEL = ("LightGBM", "scikit-learn")  # a model per label: some labels show the time of all
+_MODULES = {
+    "XGBoost": "xgboost",
+    **dict.fromkeys(REDUCED, "xgboost.objective"),  # from version 3.2 on
+    "CatBoost": "catboost",
+    "LightGBM": "lightgbm",
+    "scikit-learn": "sklearn",
+}
 
 
 def is_available(learner: str) -> bool:
     """Tell whether a learner is installed."""
     if learner == OURS:
         return hasattr(ramify, "PCTGradientBoostingClassifier")
-    return find_spec(_MODULES[learner]) is not None
+    module = _MODULES[learner]
+    return find_spec(module.split(".")[0]) is not None and find_spec(module) is not None
 
 
 def load_rows(task: Task) -> tuple[Problem, Problem | None]:
@@ -202,7 +296,7 @@ def measure_here(task: Task) -> Measured:
         predict = fit()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     found = Measured("ok", wall, cpu, peak_memory(), data_gib)
-    if task.learner == PER_LABEL and columns.size < all_labels.size:
+    if task.learner in PER_LABEL and columns.size < all_labels.size:
         return replace(found, labels_of_all=columns.size / all_labels.size)
     return found if test is None else replace(found, auprc=score(task, predict, train, test))
 
