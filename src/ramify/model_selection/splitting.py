@@ -19,10 +19,6 @@ from ramify.labels.hierarchy import Hierarchy
 
 Rows = NDArray[np.intp]
 
-# For every label, the package recounts all labels of all remaining rows: 0.7 s for 3,757 rows and
-# 499 labels, 19 s for 4,125 labels. Above this number of cells, the sparse implementation is used.
-_CELLS_FOR_PACKAGE = 2_000_000
-
 
 @savable
 class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # untyped
@@ -48,9 +44,8 @@ class HierarchicalStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]  # 
 
     Notes
     -----
-    Requires the package iterative-stratification: ``pip install 'ramify[split]'``. That package
-    works on a dense matrix, in time proportional to rows × labels². For large data, a sparse
-    implementation is used instead, which gives the same folds.
+    The folds are those of the package iterative-stratification, which works on a dense matrix, in
+    time proportional to rows × labels². Here only the labels of each row are visited.
 
     Labels with fewer rows than folds are dropped in favour of their ancestors because the rarest
     labels are distributed first and would determine the fold of most rows. On the 4,125 labels of
@@ -292,29 +287,9 @@ def _without_rare(
 
 
 def stratify(
-    labels: sparse.csr_array[np.int32],
-    shares: NDArray[np.float64],
-    rng: np.random.RandomState,
-    cells_for_package: int = _CELLS_FOR_PACKAGE,
-) -> Rows:
-    """Assign rows to parts of the given sizes by iterative stratification."""
-    if labels.shape[0] * labels.shape[1] > cells_for_package:
-        return _stratify_sparse(labels, shares, rng)
-    try:
-        from iterstrat.ml_stratifiers import IterativeStratification  # noqa: PLC0415 (optional)
-    except ImportError:
-        raise ImportError(
-            "stratified splits require iterative-stratification, which is not installed. Run: "
-            "pip install 'ramify[split]'"
-        ) from None
-    parts = IterativeStratification(labels.toarray().astype(bool), shares, rng)
-    return np.asarray(parts, dtype=np.intp)
-
-
-def _stratify_sparse(
     labels: sparse.csr_array[np.int32], shares: NDArray[np.float64], rng: np.random.RandomState
 ) -> Rows:
-    """Assign rows as the package does, including ties, but visit only the labels of each row."""
+    """Assign rows to parts of the given sizes by iterative stratification."""
     n, n_labels = labels.shape
     columns = labels.tocsc()
     left = np.bincount(labels.indices, minlength=n_labels)  # unassigned rows of every label
@@ -347,5 +322,5 @@ def _neediest(
 
 
 def _draw(choices: NDArray[Any], rng: np.random.RandomState) -> int:
-    """Draw one choice; a single choice uses no random number, as in the package."""
+    """Draw one choice; a single choice uses no random number."""
     return int(choices[rng.choice(choices.size)] if choices.size > 1 else choices[0])
