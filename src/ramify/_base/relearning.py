@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._cached import cached_property
+from ramify.data.rows import indicator, indicator_of_cells
 from ramify.labels.hierarchy import Hierarchy
 from ramify.taxonomies.probabilities import ProbabilityCarrier
 
@@ -52,14 +53,11 @@ class Relearning:
     @cached_property
     def with_parents(self) -> sparse.csr_array[np.int32]:
         """Which rows have all parents of each label; all rows have those of top-level labels."""
-        indptr, parents = self.hierarchy.parent_rows
-        n_parents = np.diff(indptr)
-        n = self.hierarchy.n_labels
-        above = sparse.csr_array((np.ones(len(parents), dtype=np.int32), parents, indptr), (n, n))
+        above = indicator(self.hierarchy.parent_rows, self.hierarchy.n_labels)
+        n_parents = np.diff(above.indptr)
         counts: Any = sparse.coo_array(self.Y @ above.T)
         full = counts.data == n_parents[counts.col]
         top = np.flatnonzero(n_parents == 0)
         rows = np.concatenate([counts.row[full], np.repeat(np.arange(self.Y.shape[0]), len(top))])
         columns = np.concatenate([counts.col[full], np.tile(top, self.Y.shape[0])])
-        ones = np.ones(len(rows), dtype=np.int32)
-        return sparse.csr_array(sparse.coo_array((ones, (rows, columns)), shape=self.Y.shape))
+        return indicator_of_cells(rows, columns, self.Y.shape)

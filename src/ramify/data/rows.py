@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,29 @@ def as_label_rows(Y: Any) -> _core.LabelRows:
     return _core.LabelRows(
         Y.indptr.astype(np.int64, copy=False), Y.indices.astype(np.int32, copy=False), Y.shape[1]
     )
+
+
+def indicator(
+    rows: tuple[NDArray[Any], NDArray[Any]], n_columns: int, dtype: Any = np.int32
+) -> sparse.csr_array[Any]:
+    """Return a matrix of ones; row i has them in ``columns[ends[i] : ends[i + 1]]``."""
+    ends, columns = rows
+    ones = np.ones(len(columns), dtype=dtype)
+    return sparse.csr_array((ones, columns, ends), shape=(len(ends) - 1, n_columns))
+
+
+def indicator_of_lists(lists: Sequence[Any], n_columns: int) -> sparse.csr_array[Any]:
+    """Return a matrix of ones in the listed columns of each row."""
+    ends = np.concatenate([[0], np.cumsum([len(columns) for columns in lists])])
+    empty = np.zeros(0, dtype=np.int32)
+    return indicator((ends, np.concatenate([empty, *lists]).astype(np.int32)), n_columns)
+
+
+def indicator_of_cells(
+    rows: Any, columns: Any, shape: tuple[int, int], dtype: Any = np.int32
+) -> sparse.csr_array[Any]:
+    """Return a matrix that counts how often cells are named."""
+    return sparse.csr_array((np.ones(len(rows), dtype=dtype), (rows, columns)), shape=shape)
 
 
 def by_rows(X: Any) -> Any:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._parallel import count_threads
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.decision.coherence import check_coherent, check_scores
 from ramify.decision.paths import find_ends, most_probable_path, paths_to, read_candidates
 from ramify.decision.thresholds import apply_threshold
@@ -83,11 +83,8 @@ def best_label_sets(
 def _find_sets(
     values: NDArray[np.float64], hierarchy: Hierarchy, allow_empty: bool, n_jobs: int | None
 ) -> sparse.csr_array[np.int32]:
-    indptr, indices = _core.best_label_sets(
-        values, hierarchy._parents, allow_empty, count_threads(n_jobs)
-    )
-    ones = np.ones(len(indices), dtype=np.int32)
-    return sparse.csr_array((ones, indices, indptr), shape=values.shape)
+    found = _core.best_label_sets(values, hierarchy._parents, allow_empty, count_threads(n_jobs))
+    return indicator(found, hierarchy.n_labels)
 
 
 def best_paths(

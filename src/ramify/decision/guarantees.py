@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
 from ramify import _core
+from ramify.data.rows import indicator
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels
@@ -192,10 +193,7 @@ def set_scores(
     scores: NDArray[np.float64], ends: NDArray[np.bool_], hierarchy: Hierarchy
 ) -> NDArray[np.float64]:
     """Return the probability that a path ends at a label; -1 for labels that are no ends."""
-    indptr, children = hierarchy.child_rows
-    parents = np.repeat(np.arange(hierarchy.n_labels), np.diff(indptr))
-    edges = (np.ones(len(children)), (parents, children))
-    sums: Any = sparse.csr_array(edges, shape=(hierarchy.n_labels,) * 2) @ scores.T
+    sums: Any = indicator(hierarchy.child_rows, hierarchy.n_labels, np.float64) @ scores.T
     rest: NDArray[np.float64] = np.where(ends, np.maximum(scores - sums.T, 0.0), -1.0)
     return rest
 

@@ -17,6 +17,7 @@ from ramify import _core
 from ramify._messages import import_extra
 from ramify._parallel import count_threads, in_parallel
 from ramify._validation import check_choice, check_number
+from ramify.data.rows import indicator, indicator_of_cells
 from ramify.decision.coherence import check_scores
 from ramify.decision.goals import label_costs
 from ramify.labels.hierarchy import Hierarchy
@@ -113,7 +114,7 @@ def mandatory_leaves(
     if solver == "exact" and not hierarchy.is_tree:
         weights = _weigh(rows, hierarchy, values)
         return solve_programs(weights, hierarchy, counts, n_jobs)
-    indptr, indices = _core.decode_leaves(
+    found = _core.decode_leaves(
         rows,
         hierarchy._parents,
         values=values.kind,
@@ -123,8 +124,7 @@ def mandatory_leaves(
         exact=solver == "exact",
         n_threads=count_threads(n_jobs),
     )
-    ones = np.ones(len(indices), dtype=np.int32)
-    return sparse.csr_array((ones, indices, indptr), shape=(len(rows), hierarchy.n_labels))
+    return indicator(found, hierarchy.n_labels)
 
 
 def leaf_weights(
@@ -273,9 +273,8 @@ def solve_programs(
         for rows, chosen in zip(bundles, found, strict=True):
             leaves[rows] = chosen
     row, place = np.nonzero(leaves)
-    ones = np.ones(len(row), dtype=np.int32)
     shape = (len(weights), hierarchy.n_labels)
-    return hierarchy.close(sparse.csr_array((ones, (row, program.leaves[place])), shape=shape))
+    return hierarchy.close(indicator_of_cells(row, program.leaves[place], shape))
 
 
 def _solve_bundle(
@@ -445,10 +444,8 @@ class _Growing:
     def __init__(self, weights: NDArray[np.float64], hierarchy: Hierarchy) -> None:
         self._weights = weights
         self._leaves = hierarchy.indices(hierarchy.leaves)
-        ones = np.ones(len(self._leaves), dtype=np.int32)
-        cells = (ones, (np.arange(len(self._leaves)), self._leaves))
-        shape = (len(self._leaves), hierarchy.n_labels)
-        self._paths = hierarchy.close(sparse.csr_array(cells, shape=shape)).astype(np.float64)
+        ends = indicator((np.arange(len(self._leaves) + 1), self._leaves), hierarchy.n_labels)
+        self._paths = hierarchy.close(ends).astype(np.float64)
 
     def share(self, small: Any, large: Any) -> float:
         """Return the fraction of rows; the sets in `large` have one more leaf than in `small`."""

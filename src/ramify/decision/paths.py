@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify import _core
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.decision.coherence import check_coherent, check_scores
 from ramify.decision.thresholds import check_threshold
 from ramify.labels.hierarchy import Hierarchy
@@ -322,6 +322,4 @@ def _by_label(labels: NDArray[Any], rows: NDArray[np.intp]) -> list[tuple[int, N
 def _closed(
     chosen: NDArray[Any], indptr: NDArray[Any], hierarchy: Hierarchy
 ) -> sparse.csr_array[np.int32]:
-    ones = np.ones(len(chosen), dtype=np.int32)
-    shape = (len(indptr) - 1, hierarchy.n_labels)
-    return hierarchy.close(sparse.csr_array((ones, chosen, indptr), shape=shape))
+    return hierarchy.close(indicator((indptr, chosen), hierarchy.n_labels))

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._validation import check_choice, check_sample_weight
+from ramify.data.rows import indicator
 from ramify.decision.coherence import (
     check_coherent,
     check_scores,
@@ -134,9 +135,7 @@ def chosen_labels(chosen: NDArray[np.bool_]) -> sparse.csr_array[np.int32]:
     kind = np.int32 if len(labels) <= np.iinfo(np.int32).max else np.int64
     starts = np.zeros(len(chosen) + 1, dtype=kind)
     np.cumsum(np.count_nonzero(chosen, axis=1), out=starts[1:])
-    labels = labels.astype(kind)
-    ones = np.ones(len(labels), dtype=np.int32)
-    return sparse.csr_array((ones, labels, starts), shape=chosen.shape)
+    return indicator((starts, labels.astype(kind)), chosen.shape[1])
 
 
 # ---- thresholds that optimise a measure -----------------------------------------------------

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ramify._messages import did_you_mean, shorten
 from ramify._validation import check_choice
+from ramify.data.rows import indicator_of_cells
 from ramify.io.errors import FormatError
 from ramify.io.files import FilePath, numbered_lines
 from ramify.io.formats import ANNOTATIONS, format_of
@@ -151,10 +152,7 @@ class Annotations:
         position = {name: k for k, name in enumerate(self.ids)}
         places = np.array([position.get(str(name), -1) for name in ids], dtype=np.int64)
         found = np.flatnonzero(places >= 0)
-        return sparse.csr_array(
-            (np.ones(len(found), np.int32), (found, places[found])),
-            shape=(len(places), len(self.ids)),
-        )
+        return indicator_of_cells(found, places[found], (len(places), len(self.ids)))
 
 
 def read_annotations(
@@ -271,10 +269,8 @@ def read_annotations(
             rows.append(row)
             columns.append(column)
         report.n_used += 1
-    marks = np.ones(len(rows), dtype=np.int32)
-    shape = (len(position), n_labels)
     places = (np.asarray(rows, dtype=np.int64), np.asarray(columns, dtype=np.int32))
-    Y = terms.hierarchy.close(sparse.csr_array((marks, places), shape=shape))
+    Y = terms.hierarchy.close(indicator_of_cells(*places, (len(position), n_labels)))
     cells = [(position[name], at) for name, at in negated if name in position]
     return Annotations(tuple(position), Y, terms.hierarchy, report, _without(cells, Y))
 
@@ -285,7 +281,7 @@ def _without(
     """Return a matrix of cells, without those that are in another one."""
     rows = np.array([row for row, _ in cells], dtype=np.int64)
     columns = np.array([column for _, column in cells], dtype=np.int64)
-    marks = sparse.csr_array((np.ones(len(cells), np.int32), (rows, columns)), shape=Y.shape)
+    marks = indicator_of_cells(rows, columns, Y.shape)
     marks.data[:] = 1
     found = sparse.csr_array(marks - marks.multiply(Y))
     found.eliminate_zeros()

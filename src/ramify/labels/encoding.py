@@ -23,7 +23,7 @@ from ramify._validation import (
     missing_label_error,
 )
 from ramify.data.frames import in_memory
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator, indicator_of_lists
 from ramify.labels.building import path_segments, rows_from_lists
 from ramify.labels.formats import LabelFormat, format_from_settings
 from ramify.labels.graph import row_of
@@ -501,12 +501,8 @@ def unknown_not_allowed(unknown: UnknownLabels, hierarchy: Hierarchy, why: str) 
 def _below_ends(Y: sparse.csr_array[np.int32], hierarchy: Hierarchy) -> sparse.csr_array[np.int32]:
     """Mark the children of the most specific labels of rows; without labels, the top."""
     n_labels = hierarchy.n_labels
-    indptr, indices = _core.most_specific(as_label_rows(Y), hierarchy._parents)
-    ones = np.ones(len(indices), dtype=np.int32)
-    ends = sparse.csr_array((ones, indices, indptr), shape=Y.shape)
-    starts, children = hierarchy.child_rows
-    ones = np.ones(len(children), dtype=np.int32)
-    down = sparse.csr_array((ones, children, starts), shape=(n_labels, n_labels))
+    ends = indicator(_core.most_specific(as_label_rows(Y), hierarchy._parents), n_labels)
+    down = indicator(hierarchy.child_rows, n_labels)
     top = sparse.csr_array((np.diff(hierarchy.parent_rows[0]) == 0).astype(np.int32)[None])
     empty = sparse.csr_array((np.diff(Y.indptr) == 0).astype(np.int32)[:, None])
     return sparse.csr_array(ends @ down + empty @ top)
@@ -530,9 +526,7 @@ def _read_sets(
                 f"{number}. Pass a list of labels."
             )
     indices = [hierarchy.indices(list(row)) for row in rows]
-    indptr = np.concatenate([[0], np.cumsum([len(found) for found in indices])])
-    columns = np.concatenate([*indices, np.empty(0, dtype=np.int64)]).astype(np.int32)
-    marked = sparse.csr_array((np.ones(len(columns), np.int32), columns, indptr), shape=Y.shape)
+    marked = indicator_of_lists(indices, hierarchy.n_labels)
     both = sparse.coo_array(marked.multiply(Y))
     if both.nnz:
         row, column = int(both.coords[0][0]), int(both.coords[1][0])

@@ -23,7 +23,7 @@ from ramify._validation import (
     check_label_name,
     unknown_labels_error,
 )
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.labels.building import Rows, rows_from_lists
 
 _MAX_ANCESTORS = 250_000_000
@@ -316,11 +316,10 @@ def _closed(graph: LabelGraph, rows: _core.LabelRows) -> sparse.csr_array[np.int
             f"ancestors, in {graph.depth} levels. Use a hierarchy with fewer levels, or fewer "
             "rows at a time."
         ) from None
-    shape = (len(indptr) - 1, graph.n_labels)
     # scipy converts both index arrays to the wider type; 32 bits take half the memory.
     if len(indices) <= np.iinfo(np.int32).max:
         indptr = indptr.astype(np.int32)
-    return sparse.csr_array((np.ones(len(indices), np.int32), indices, indptr), shape=shape)
+    return indicator((indptr, indices), graph.n_labels)
 
 
 def decode_matrix(graph: LabelGraph, Y: Any, most_specific: bool) -> list[tuple[Label, ...]]:

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify._cached import cached_property
 from ramify._validation import is_missing
+from ramify.data.rows import indicator_of_lists
 from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 
@@ -172,11 +173,7 @@ def close_unknown(
             of_row[row] = keys[key]
     if len(patterns) == 1:
         return None
-    indptr = np.concatenate([[0], np.cumsum([len(labels) for labels in patterns])])
-    indices = np.concatenate(patterns)
-    data = np.ones(len(indices), dtype=np.int32)
-    matrix = sparse.csr_array((data, indices, indptr), shape=(len(patterns), n_labels))
-    return UnknownLabels(of_row, matrix)
+    return UnknownLabels(of_row, indicator_of_lists(patterns, n_labels))
 
 
 def _parents_by_level(hierarchy: Hierarchy) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:

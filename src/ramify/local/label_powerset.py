@@ -17,6 +17,7 @@ from ramify._cached import cached_property
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number
 from ramify.data.features import read_features
+from ramify.data.rows import indicator_of_cells
 from ramify.decision import make_coherent
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
@@ -75,9 +76,8 @@ class LabelSetClassifier(LocalArchitecture):
             sets.append((np.repeat(classes, np.diff(members.indptr)), group[members.indices]))
         of_class = np.concatenate([classes for classes, _ in sets])
         labels = np.concatenate([chosen for _, chosen in sets])
-        ones = np.ones(len(labels), dtype=np.int32)
         shape = (n_classes, rows.hierarchy.n_labels)
-        self.label_sets_ = sparse.csr_array((ones, (of_class, labels)), shape=shape)
+        self.label_sets_ = indicator_of_cells(of_class, labels, shape)
         self.__dict__.pop("_set_names", None)
         return problems
 

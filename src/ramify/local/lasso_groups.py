@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from ramify._savable import savable
 from ramify._schema import Array, Flag, Schema
 from ramify.data.features import FeatureSchema
-from ramify.data.rows import dense
+from ramify.data.rows import dense, indicator_of_cells
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.lasso import LassoFit, LassoProblem, deviance
 from ramify.local.problems import ROOT, edges_of
@@ -286,5 +286,4 @@ def _mark_categories(codes: NDArray[np.float64], counts: NDArray[np.int32]) -> A
     rows, features = np.nonzero(np.where(counts == 2, codes == 1, codes < counts))
     values = codes[rows, features].astype(np.int64)
     columns = starts[features] + np.where(counts[features] == 2, 0, values)
-    shape = (len(codes), int(starts[-1]))
-    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    return indicator_of_cells(rows, columns, (len(codes), int(starts[-1])), np.float64)

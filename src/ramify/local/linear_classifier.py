@@ -6,14 +6,13 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ramify import _core
 from ramify._base.classifier import ArrayClassifier
 from ramify._parallel import count_threads
 from ramify._schema import Anything, Flag, IfPresent, MapOf, Part, Schema
 from ramify._validation import check_number
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_rows, indicator
 from ramify.decision import make_coherent
 from ramify.decision.best_sets import count_ends
 from ramify.labels.class_weight import check_class_weight
@@ -217,9 +216,7 @@ class LinearClassifier(ArrayClassifier):
         if hasattr(self, "siblings_"):
             below = self._multiply_siblings(rows, n_rows)
             found = _geometric_mean(found, self._ending(below)[:, labels])
-        ones = np.ones(len(labels), dtype=np.int32)
-        shape = (len(labels), self.hierarchy_.n_labels)
-        ends = sparse.csr_array((ones, labels, np.arange(len(labels) + 1)), shape=shape)
+        ends = indicator((np.arange(len(labels) + 1), labels), self.hierarchy_.n_labels)
         above: Any = self.hierarchy_.close(ends).T.tocsr()
         total: NDArray[np.float64] = np.ascontiguousarray((above @ found.T).T)
         return np.minimum(total, 1.0)

@@ -15,7 +15,7 @@ from ramify._base.classifier import ArrayClassifier, share_classes
 from ramify._schema import AnyOf, Array, IfPresent, Schema, Sparse, Text, Whole
 from ramify._validation import check_number
 from ramify.data.features import FeatureSchema
-from ramify.data.rows import dense
+from ramify.data.rows import dense, indicator
 from ramify.decision import make_coherent
 from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
@@ -168,9 +168,7 @@ class MLkNN(ArrayClassifier):
             return np.zeros((n_rows, self.Y_.shape[1]), dtype=np.int64)
         found = self._find_neighbors(X)
         indptr = np.arange(0, found.size + 1, self.n_neighbors_)
-        ones = np.ones(found.size, dtype=np.int64)
-        shape = (n_rows, self.X_.shape[0])
-        near = sparse.csr_array((ones, found.ravel(), indptr), shape=shape)
+        near = indicator((indptr, found.ravel()), self.X_.shape[0], np.int64)
         having: Any = near @ self.Y_
         counts = np.asarray(having.toarray(), dtype=np.int64)
         if hasattr(self, "unknown_"):

@@ -16,7 +16,7 @@ from ramify._savable import savable
 from ramify._schema import Array, MapOf, Number, Part, Schema, Whole
 from ramify._validation import check_choice, check_number
 from ramify.data.features import read_features
-from ramify.data.rows import by_columns, by_rows
+from ramify.data.rows import by_columns, by_rows, indicator
 from ramify.decision import make_coherent
 from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
@@ -423,9 +423,7 @@ class GlobalNaiveBayes(ArrayClassifier):
         if self.candidates == "all":
             return np.ones(Y.shape[1], dtype=bool)
         # The path of a row ends at a label if the row has none of the label's children.
-        indptr, indices = self.hierarchy_.parent_rows
-        ones = np.ones(len(indices), dtype=np.int32)
-        above = sparse.csr_array((ones, indices, indptr), shape=(Y.shape[1], Y.shape[1]))
+        above = indicator(self.hierarchy_.parent_rows, Y.shape[1])
         has_child_of: Any = Y @ above
         if unknown is not None:  # nor if nobody knows whether it has them
             has_child_of = has_child_of + unknown.as_rows() @ above
@@ -457,10 +455,7 @@ class GlobalNaiveBayes(ArrayClassifier):
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:
         ends = special.softmax(self._joint(X), axis=1)[:, :-1]
-        indptr, indices = self.hierarchy_.ancestor_rows
-        n_labels = self.hierarchy_.n_labels
-        ones = np.ones(len(indices))
-        above = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
+        above = indicator(self.hierarchy_.ancestor_rows, self.hierarchy_.n_labels, np.float64)
         # With a sparse product, the result for a row does not depend on the other rows.
         scores = ends + np.asarray((above.T @ ends.T).T)
         return make_coherent(np.minimum(scores, 1.0), self.hierarchy_, "max")

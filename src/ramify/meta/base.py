@@ -25,6 +25,7 @@ from ramify._validation import (
     check_sample_weight,
 )
 from ramify.data.frames import in_memory
+from ramify.data.rows import indicator
 from ramify.decision import make_coherent
 from ramify.decision.coherence import check_scores
 from ramify.labels.encoding import (
@@ -275,10 +276,8 @@ def label_scores(model: Any, X: Any, format: LabelFormat) -> NDArray[np.float64]
 
 def _summed_upwards(answer: NDArray[np.float64], hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Add the probabilities of exclusive classes to all their ancestors."""
-    indptr, indices = hierarchy.ancestor_rows
     n_labels = hierarchy.n_labels
-    ones = np.ones(len(indices))
-    above = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
+    above = indicator(hierarchy.ancestor_rows, n_labels, np.float64)
     counts: Any = above + sparse.eye_array(n_labels, format="csr")
     # A dense product by BLAS would make the last digits of a row depend on the other rows.
     sums = sparse.csr_array(counts.T) @ answer.T

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ramify._schema import Fitted, Schema, Sparse
+from ramify.data.rows import indicator_of_lists
 from ramify.labels.encoding import EncodedLabels
 from ramify.labels.hierarchy import Hierarchy
 from ramify.local.classifiers import PerParentClassifier
@@ -136,11 +137,7 @@ class LevelPowerset(WrappingClassifier):
         tree = Hierarchy.from_edges(edges, root="root")
         keys = {name: key for key, name in nodes.items()}
         rows = [keys[str(name)] for name in tree.labels]
-        indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-        indices = np.array([label for row in rows for label in row], dtype=np.int32)
-        ones = np.ones(len(indices), dtype=np.int32)
-        shape = (len(rows), encoded.hierarchy.n_labels)
-        self.sets_ = sparse.csr_array((ones, indices, indptr), shape=shape)
+        self.sets_ = indicator_of_lists(rows, encoded.hierarchy.n_labels)
         return ends, tree
 
     def _predict_scores(self, X: Any) -> NDArray[np.float64]:

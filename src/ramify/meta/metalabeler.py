@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ramify._base.foreign import check_takes_weights
 from ramify._schema import Fitted, Maybe, Schema, Whole
+from ramify.data.rows import indicator_of_lists
 from ramify.decision import make_coherent
 from ramify.labels.encoding import EncodedLabels, read_labels
 from ramify.labels.hierarchy import Hierarchy
@@ -187,8 +188,4 @@ class MetaLabeler(WrappingClassifier):
         leaves = self._leaves
         order = np.argsort(-scores[:, leaves], axis=1, kind="stable")
         chosen = [np.sort(leaves[row[:k]]) for row, k in zip(order, counts, strict=True)]
-        indptr = np.concatenate([[0], np.cumsum([len(row) for row in chosen])])
-        indices = np.concatenate(chosen) if chosen else leaves[:0]
-        ones = np.ones(len(indices), dtype=np.int32)
-        shape = (len(scores), self.hierarchy_.n_labels)
-        return self.hierarchy_.close(sparse.csr_array((ones, indices, indptr), shape=shape))
+        return self.hierarchy_.close(indicator_of_lists(chosen, self.hierarchy_.n_labels))

@@ -24,7 +24,7 @@ from ramify._validation import (
     has_validation,
     is_missing,
 )
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.decision.best_sets import DECISIONS
 from ramify.decision.goals import label_costs
 from ramify.decision.guarantees import Chains, Cover, climb, set_scores
@@ -606,10 +606,8 @@ class SelectiveClassifier(WrappingClassifier):
     def _closed(self, answers: NDArray[np.intp]) -> sparse.csr_array[np.int32]:
         """Return label sets from answers, -1 for none."""
         given = answers[answers >= 0]
-        indptr = np.concatenate([[0], np.cumsum(answers >= 0)])
-        ones = np.ones(len(given), dtype=np.int32)
-        shape = (len(answers), self.hierarchy_.n_labels)
-        return self.hierarchy_.close(sparse.csr_array((ones, given, indptr), shape=shape))
+        ends = np.concatenate([[0], np.cumsum(answers >= 0)])
+        return self.hierarchy_.close(indicator((ends, given), self.hierarchy_.n_labels))
 
     def _write(self, answers: NDArray[np.intp]) -> Any:
         """Return answers in the format of y."""

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._validation import check_number
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.decision.guarantees import climb
 from ramify.decision.paths import find_ends, read_candidates
 from ramify.labels.hierarchy import Hierarchy
@@ -267,11 +267,7 @@ def _depths(predicted: Truth, hierarchy: Hierarchy) -> NDArray[np.float64]:
 def _information(predicted: Truth, hierarchy: Hierarchy) -> NDArray[np.float64]:
     """Return the share of information that each row gives about the leaf."""
     leaves = hierarchy.indices(hierarchy.leaves)
-    ones = np.ones(len(leaves), dtype=np.int32)
-    shape = (len(leaves), hierarchy.n_labels)
-    paths = hierarchy.close(
-        sparse.csr_array((ones, (np.arange(len(leaves)), leaves)), shape=shape)
-    )
+    paths = hierarchy.close(indicator((np.arange(len(leaves) + 1), leaves), hierarchy.n_labels))
     if len(leaves) == 1:
         return np.asarray(predicted[:, leaves].toarray(), dtype=np.float64).ravel()
     # A leaf is possible if it has all labels of the answer.

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify.data.rows import as_rows
+from ramify.data.rows import as_rows, indicator
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -237,8 +236,7 @@ def top_k_accuracy(
         raise ValueError(f"k must be from 1 to the number of labels, {n_chosen}, got {k!r}.")
     labels_found = _best_labels(ranking, k)
     indptr = np.arange(len(labels_found) + 1) * k
-    ones = np.ones(labels_found.size, dtype=np.int32)
-    chosen = sparse.csr_array((ones, labels_found.ravel(), indptr), shape=ranking.truth.shape)
+    chosen = indicator((indptr, labels_found.ravel()), ranking.truth.shape[1])
     hits = np.asarray(ranking.truth.multiply(chosen).sum(axis=1), dtype=np.float64)
     if ranking.unknown is None:
         return float(np.average(hits / k, weights=ranking.weight))

@@ -7,10 +7,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from ramify import _core
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -274,9 +273,7 @@ def _mistakes(
     n_rows, n_labels = truth.shape
     if hierarchy is None:
         hierarchy = Hierarchy.from_labels(range(n_labels))
-    indptr, indices = hierarchy.child_rows
-    ones = np.ones(len(indices), dtype=np.int32)
-    children = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
+    children = indicator(hierarchy.child_rows, n_labels)
     step = max(1, _CELLS_AT_A_TIME // n_labels)
     for start in range(0, n_rows, step):
         part, other = truth[start : start + step], predicted[start : start + step]
@@ -286,8 +283,7 @@ def _mistakes(
         rows = _core.close_upwards(
             as_label_rows(below), _core.LabelRows(*hierarchy.child_rows, n_labels)
         )
-        inherited = np.ones(len(rows[1]), dtype=np.int32), rows[1], rows[0]
-        yield wrong, sparse.csr_array(inherited, shape=wrong.shape)
+        yield wrong, indicator(rows, n_labels)
 
 
 def _costs_of(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ramify._validation import check_choice
+from ramify.data.rows import indicator
 from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import (
     LabelChoice,
@@ -86,10 +87,8 @@ def _rows_with_all_parents(
         top -= unknown.sum(axis=0)
     if hierarchy is None:
         return top
-    indptr, indices = hierarchy.parent_rows
-    ones = np.ones(len(indices), dtype=np.int32)
-    parents = sparse.csr_array((ones, indices, indptr), shape=(n_labels, n_labels))
-    n_parents = np.diff(indptr)
+    parents = indicator(hierarchy.parent_rows, n_labels)
+    n_parents = np.diff(parents.indptr)
     having = sparse.coo_array(truth @ parents.T)
     complete = having.data == n_parents[having.col]
     if unknown is not None:

@@ -22,7 +22,7 @@ from ramify._savable import savable
 from ramify._schema import Instance, Maybe, Number, Schema, Text, TupleOf
 from ramify._schema import Label as LabelName
 from ramify._validation import Label, check_number
-from ramify.data.rows import as_label_rows
+from ramify.data.rows import as_label_rows, indicator, indicator_of_lists
 from ramify.io.errors import FormatError, check_exists
 from ramify.io.files import FilePath, read_utf8, writing_text
 from ramify.io.formats import usual_delimiter
@@ -293,7 +293,7 @@ class LabelMapping:
                 if above:
                     found = np.unique(np.concatenate([rows[p] for p in above]))
             rows.append(found.astype(np.int32))
-        return _matrix_of(rows, self.new.n_labels)
+        return indicator_of_lists(rows, self.new.n_labels)
 
     @cached_property
     def _open(self) -> sparse.csr_array[np.int32]:
@@ -318,7 +318,7 @@ class LabelMapping:
                     + [children[indptr[label] : indptr[label + 1]] for label in image]
                 )
             rows.append(np.setdiff1d(found, image).astype(np.int32))
-        return _matrix_of(rows, self.new.n_labels)
+        return indicator_of_lists(rows, self.new.n_labels)
 
     def apply(self, y: Any) -> CarriedLabels:
         """Carry labels over to the new taxonomy.
@@ -338,8 +338,8 @@ class LabelMapping:
             The labels, and a report of what happened to them.
         """
         encoded = read_labels(y, self.old)
-        ends = _matrix_of_rows(
-            _core.most_specific(as_label_rows(encoded.Y), self.old._parents), encoded.Y.shape
+        ends = indicator(
+            _core.most_specific(as_label_rows(encoded.Y), self.old._parents), self.old.n_labels
         )
         found: Any = ends @ self._images
         Y = sparse.csr_array((np.ones_like(found.data), found.indices, found.indptr), found.shape)
@@ -528,19 +528,6 @@ class _Closure:
         return np.append(above, np.int32(k))
 
 
-def _matrix_of(rows: Sequence[NDArray[np.int32]], n_columns: int) -> sparse.csr_array[np.int32]:
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    indices = np.concatenate([np.zeros(0, dtype=np.int32), *rows])
-    ones = np.ones(len(indices), dtype=np.int32)
-    return sparse.csr_array((ones, indices, indptr), shape=(len(rows), n_columns))
-
-
-def _matrix_of_rows(rows: tuple[Any, Any], shape: tuple[int, int]) -> sparse.csr_array[np.int32]:
-    indptr, indices = rows
-    ones = np.ones(len(indices), dtype=np.int32)
-    return sparse.csr_array((ones, indices, indptr), shape=shape)
-
-
 def _as_line(given: Any, where: str) -> MappingLine:
     try:
         return MappingLine(*(() if isinstance(given, str) else given))
@@ -619,10 +606,7 @@ def _check_lines(
 
 def _count_for_and_against(images: Any, parent_rows: tuple[Any, Any]) -> tuple[Any, Any]:
     """Return the old labels that count for each new label, and those that count against it."""
-    indptr, indices = parent_rows
-    n_old = images.shape[0]
-    ones = np.ones(len(indices), dtype=np.int32)
-    above: Any = sparse.csr_array((ones, indices, indptr), shape=(n_old, n_old)) @ images
+    above: Any = indicator(parent_rows, images.shape[0]) @ images
     above.data[:] = 1
     both = images.multiply(above)
     found = []

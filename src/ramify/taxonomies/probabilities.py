@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ramify._savable import savable
 from ramify._schema import Schema, Text, Whole
+from ramify.data.rows import indicator_of_cells
 from ramify.labels.graph import row_of
 from ramify.taxonomies.mapping import LabelMapping
 
@@ -111,8 +112,8 @@ class ProbabilityCarrier:
             carried.data = np.clip(carried.data, 0.0, 1.0)
             return carried
         same, changed = np.flatnonzero(self.copied >= 0), self._changed
-        where = (np.ones(len(same)), (self.copied[same], same))
-        carried = sparse.csr_array(scores @ sparse.csr_array(where, shape=shape))
+        images = indicator_of_cells(self.copied[same], same, shape, np.float64)
+        carried = sparse.csr_array(scores @ images)
         if not changed.size:
             return carried
         parts = [matrix[changed].indices for matrix in (self._gained, self._lost)]

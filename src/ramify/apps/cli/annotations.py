@@ -20,6 +20,7 @@ from ramify.apps.cli.running import say
 from ramify.apps.predicting import features_for, load_classifier, read_for
 from ramify.apps.reading.any_file import check_has_ids
 from ramify.apps.reading.settings import DataOptions
+from ramify.data.rows import indicator_of_cells
 from ramify.io import (
     Annotations,
     ReadLimits,
@@ -231,7 +232,7 @@ def _predicted(
 
 def _selection(pairs: list[tuple[int, int]], shape: tuple[int, int]) -> Any:
     rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    return indicator_of_cells(rows, columns, shape, np.float64)
 
 
 def _curves(

@@ -19,6 +19,7 @@ from sklearn.utils import _safe_indexing
 from ramify.apps.reading.any_file import read_data, split_identifiers
 from ramify.apps.studies.merging import merge_labels
 from ramify.apps.studies.plan import DataSpec, Protocol
+from ramify.data.rows import indicator_of_cells
 from ramify.datasets import fetch, load_animals
 from ramify.datasets.fetching import locate
 from ramify.datasets.registry import find_entry
@@ -180,9 +181,7 @@ def ending_in_leaves(Y: Any, hierarchy: Hierarchy) -> Any:
     is_leaf[hierarchy.indices(hierarchy.leaves)] = True
     cells = sparse.coo_array(Y)
     kept = is_leaf[cells.col] & (cells.data != 0)
-    ones = np.ones(int(kept.sum()), dtype=np.int32)
-    leaves = sparse.csr_array((ones, (cells.row[kept], cells.col[kept])), shape=Y.shape)
-    return hierarchy.close(leaves)
+    return hierarchy.close(indicator_of_cells(cells.row[kept], cells.col[kept], Y.shape))
 
 
 def split_rows(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._validation import Label
+from ramify.data.rows import indicator_of_cells
 from ramify.inspection.node_tests import NodeTest, join_categories
 from ramify.inspection.summary import ModelSummary, NodeSummary, TreeSummary
 
@@ -44,9 +45,8 @@ def read_rules(tree: TreeSummary, wanted: NDArray[Any] | None) -> Iterator[Rule]
     """Yield the rules of a tree from left to right."""
     values = tree.values
     if wanted is not None:
-        keep = sparse.csr_array(
-            (np.ones(len(wanted)), (wanted, wanted)), shape=(values.shape[1],) * 2
-        )
+        shape = (values.shape[1], values.shape[1])
+        keep = indicator_of_cells(wanted, wanted, shape, np.float64)
         values = (values @ keep).tocsr()
         values.sort_indices()
     ends = _find_ends(tree, values)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from ramify._messages import import_extra
+from ramify.data.rows import indicator
 from ramify.data.vectors import without_vectors
 from ramify.inspection.tables.columns import describe_column, find_leaks, propose_labels
 from ramify.inspection.tables.facts import ColumnFacts, LabelFacts, LabelLine
@@ -334,9 +335,7 @@ def describe_labels(Y: Any, hierarchy: Hierarchy) -> LabelFacts:
 
 def _ends(Y: Any, hierarchy: Hierarchy) -> Any:
     """Return the number of rows for which each label is a most specific one."""
-    indptr, parents = hierarchy.parent_rows
-    n_labels = hierarchy.n_labels
-    above = sparse.csr_array((np.ones(len(parents), int), parents, indptr), (n_labels, n_labels))
+    above = indicator(hierarchy.parent_rows, hierarchy.n_labels, int)
     covered = sparse.csr_array(Y.astype(int) @ above)
     covered.data[:] = 1
     return np.asarray(Y.sum(axis=0)).ravel() - np.asarray(covered.sum(axis=0)).ravel()

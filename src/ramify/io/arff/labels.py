@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ramify._messages import did_you_mean
 from ramify._validation import unknown_labels_error
+from ramify.data.rows import indicator_of_cells
 from ramify.io.arff.columns import ArffFile, LabelSets, NamedPlace
 from ramify.io.errors import FormatError, UnknownLabelError
 from ramify.io.limits import ReadLimits
@@ -151,8 +152,7 @@ def _label_rows(
         missing_rows = row[sets.numbers == names.index(MISSING)]
         keep &= ~np.isin(row, missing_rows)
     shape = (len(sets.indptr) - 1, hierarchy.n_labels)
-    ones = np.ones(np.count_nonzero(keep), dtype=np.int32)
-    rows = sparse.coo_array((ones, (row[keep], column[keep])), shape=shape).tocsr()
+    rows = indicator_of_cells(row[keep], column[keep], shape)
     rows.data[:] = 1  # a label listed twice in a row counts once
     return rows
 
@@ -296,5 +296,4 @@ def _close(
     file: ArffFile, row: NDArray[Any], column: NDArray[Any], hierarchy: Hierarchy
 ) -> tuple[sparse.csr_array[np.int32], Hierarchy]:
     shape = (file.n_rows, hierarchy.n_labels)
-    ones = np.ones(len(row), dtype=np.int32)
-    return hierarchy.close(sparse.csr_array((ones, (row, column)), shape=shape)), hierarchy
+    return hierarchy.close(indicator_of_cells(row, column, shape)), hierarchy
