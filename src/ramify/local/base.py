@@ -106,18 +106,31 @@ class LocalClassifier(HierarchicalClassifier):
         """
         given = X
         X, encoded, weights = self._read_training(X, y, sample_weight)
-        data = TreeData(
+        targets = LabelTargets(encoded.Y, unknown=encoded.unknown, hierarchy=encoded.hierarchy)
+        weighted = sample_weight is not None
+        self._learn_local(self._data(X, given, targets, weights, weighted=weighted))
+        return self
+
+    def _data(
+        self,
+        X: Any,
+        given: Any,
+        targets: LabelTargets,
+        weights: NDArray[np.float64],
+        *,
+        weighted: bool,
+    ) -> TreeData:
+        """Return training data; `weighted` if the user passed sample weights."""
+        return TreeData(
             X,
             self.schema_,
-            LabelTargets(encoded.Y, unknown=encoded.unknown, hierarchy=encoded.hierarchy),
+            targets,
             weights,
-            weighted=sample_weight is not None,
+            weighted=weighted,
             given=self._given(given, X),
             feature_names=getattr(self, "feature_names_in_", None),
             n_jobs=self.n_jobs,
         )
-        self._learn_local(data)
-        return self
 
     def _text_form(self) -> str:
         return _text_form_of(self._local_estimator())
@@ -332,17 +345,20 @@ class LocalArchitecture(LocalClassifier):
         new = [problem for problem in problems if problem.key not in kept]
         if not learner.takes_unknown:
             new = [problem.without_unknown() for problem in new]
-        learnt = learn_all(
-            learner,
-            new,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+        learnt = self._learn_all(learner, new)
         if learner.columns is not None:
             self.columns_ = learner.columns
         found = {problem.key: model for problem, model in zip(new, learnt, strict=True)} | kept
         self.local_models_ = LocalModels((p.key, found[p.key]) for p in problems)
+
+    def _learn_all(self, learner: Learner, problems: list[LocalProblem]) -> list[LocalModel]:
+        return learn_all(
+            learner,
+            problems,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
 
     @available_if(_takes_parts)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> LocalArchitecture:
@@ -388,24 +404,12 @@ class LocalArchitecture(LocalClassifier):
                 "other words and categories. Hash texts with HashingVectorizer, and encode "
                 "categories."
             )
-        targets = LabelTargets(encoded.Y)
-        data = TreeData(
-            X,
-            self.schema_,
-            targets,
-            weights,
-            weighted=sample_weight is not None,
-            given=self._given(given, X),
-        )
+        weighted = sample_weight is not None
+        data = self._data(X, given, LabelTargets(encoded.Y), weights, weighted=weighted)
         problems = self._problems(LabelRows(data.Y, self.hierarchy_, weights))
         estimators = {problem.key: self._estimator_of(problem) for problem in problems}
-        learnt = learn_all(
-            PartLearner(estimators, data, self.hierarchy_, models),
-            problems,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+        learner = PartLearner(estimators, data, self.hierarchy_, models)
+        learnt = self._learn_all(learner, problems)
         self.local_models_ = LocalModels(
             (problem.key, model) for problem, model in zip(problems, learnt, strict=True)
         )
@@ -450,16 +454,8 @@ class LocalArchitecture(LocalClassifier):
         rows = LabelRows(task.Y, self.hierarchy_, task.weights)
         problems = self._problems(rows)
         kept = self._unchanged(old, task, problems)
-        data = TreeData(
-            task.X,
-            self.schema_,
-            LabelTargets(task.Y),
-            task.weights,
-            weighted=task.weighted,
-            given=self._given(task.given, task.X),
-            feature_names=getattr(self, "feature_names_in_", None),
-            n_jobs=self.n_jobs,
-        )
+        targets = LabelTargets(task.Y)
+        data = self._data(task.X, task.given, targets, task.weights, weighted=task.weighted)
         self._learn_problems(data, problems, kept, getattr(old, "columns_", None))
         learnt = np.zeros(self.hierarchy_.n_labels, dtype=bool)
         for problem in problems:

@@ -14,7 +14,6 @@ from ramify._base.tree_models import TreeModel
 from ramify._schema import Anything, Fitted, MapOf, Part, Schema
 from ramify.data.features import given_features
 from ramify.decision import apply_threshold, make_coherent
-from ramify.labels.hierarchy import Hierarchy
 from ramify.local.base import LocalArchitecture
 from ramify.local.classifiers import FlatClassifier
 from ramify.local.label_features import LabelledLearner, join_labels
@@ -73,22 +72,7 @@ class BinaryRelevance(FlatClassifier):
 
     labels = "all"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        hierarchy: Hierarchy | None = None,
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    __init__ = LocalArchitecture.__init__  # without `labels`
 
 
 class BinaryRelevancePlus(LocalArchitecture):
