@@ -55,60 +55,50 @@ def read_data(
     `vectors`: the features of a model that are vectors.
     """
     options = options or DataOptions()
-    if options.vectors is not None:
-        others = replace(options, vectors=None)
-        table = read_data(
-            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
-        )  # fmt: skip
-        limits = options.limits or ReadLimits()
-        return with_vectors(table, options.vectors, limits, options.id_column)
-    if options.embed is not None:
-        others = replace(options, embed=None)
-        table = read_data(
-            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
-        )  # fmt: skip
-        texts = [name for name, kind in (kinds or {}).items() if kind == TEXT]
-        return with_embeddings(table, options.embed, None if kinds is None else texts)
-    if options.ends != "known":
-        others = replace(options, ends="known")
-        table = read_data(
-            path, hierarchy, others, labelled=labelled, kinds=kinds, vectors=vectors, strict=strict
-        )  # fmt: skip
-        return _with_ends(table, options.ends)
     check_exists(path)
     if kinds is not None:  # other columns may be anything
         nested = (name for name in nested_columns(path) if name not in vectors)
         options = replace(options, ignore=(*options.ignore, *nested))
     columns = options.columns(labelled=labelled, kinds=kinds or {}, trained=bool(kinds))
-    is_arff = format_of(path) == "arff"
-    if isinstance(hierarchy, Path) and format_of(hierarchy, HIERARCHIES) == "mulan" and is_arff:
-        encoding = options.form.encoding or "utf-8"
-        table = read_mulan(
-            path, hierarchy, duplicate_names="rename", encoding=encoding, limits=options.limits
-        )
-        return with_roles(table, columns)
-    known = hierarchy
-    if isinstance(hierarchy, Path):
-        known = read_hierarchy(hierarchy, options.limits)
-    table = read(
-        path,
-        known,  # type: ignore[arg-type]
-        Manner(
-            columns,
-            options.form,
-            options.labels(),
-            options.limits or ReadLimits(),
-            # Rows to predict are all kept, whatever they have.
-            empty_rows="drop" if labelled or not strict else "keep",
-            index_base=options.index_base,
-            strict=strict,
-        ),
+    manner = Manner(
+        columns,
+        options.form,
+        options.labels(),
+        options.limits or ReadLimits(),
+        # Rows to predict are all kept, whatever they have.
+        empty_rows="drop" if labelled or not strict else "keep",
+        index_base=options.index_base,
+        strict=strict,
     )
-    if hierarchy is None:
-        is_hierarchical = is_arff and options.target is None
-        notes = _separator_notes(table, options, is_hierarchical)
-        table = replace(table, notes=(*table.notes, *notes))
+    table = _read_labelled(path, hierarchy, options, manner)
+    if options.ends != "known":
+        table = _with_ends(table, options.ends)
+    if options.embed is not None:
+        texts = [name for name, kind in (kinds or {}).items() if kind == TEXT]
+        table = with_embeddings(table, options.embed, None if kinds is None else texts)
+    if options.vectors is not None:
+        table = with_vectors(table, options.vectors, manner.limits, options.id_column)
     return table
+
+
+def _read_labelled(
+    path: Path, hierarchy: Path | Hierarchy | None, options: DataOptions, manner: Manner
+) -> Table:
+    """Read a table with the labels of a hierarchy, which may be a file, or with its own."""
+    is_arff = format_of(path) == "arff"
+    if isinstance(hierarchy, Path):
+        if format_of(hierarchy, HIERARCHIES) == "mulan" and is_arff:
+            encoding = options.form.encoding or "utf-8"
+            table = read_mulan(
+                path, hierarchy, duplicate_names="rename", encoding=encoding, limits=manner.limits
+            )
+            return with_roles(table, manner.columns)
+        return read(path, read_hierarchy(hierarchy, options.limits), manner)
+    table = read(path, hierarchy, manner)
+    if hierarchy is not None:
+        return table
+    notes = _separator_notes(table, options, is_arff and options.target is None)
+    return replace(table, notes=(*table.notes, *notes))
 
 
 def _with_ends(table: Table, ends: str) -> Table:
