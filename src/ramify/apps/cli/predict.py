@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,8 +24,9 @@ from ramify.apps.cli.running import check_output, command, print_json, say, say_
 from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
-    from ramify.apps.cli.prediction_files import Written
+    from ramify.apps.cli.prediction_files import Answer, Written
     from ramify.apps.reading.settings import ReadingSettings
+    from ramify.io.tables.table import Table
     from ramify.labels.hierarchy import Hierarchy
 
 
@@ -103,11 +104,7 @@ def predict(
         write_predictions,
     )
     from ramify.apps.predicting import (
-        UnfamiliarRows,
-        features_for,
         keep_promise,
-        label_cells,
-        label_sets,
         load_classifier,
         read_for,
         remembered_notes,
@@ -140,15 +137,7 @@ def predict(
     known = remembered_notes(model)
     _say_notes([note for note in table.notes if note not in known])
     if out is None:
-        X = features_for(fitted, table)
-        unfamiliar = UnfamiliarRows(fitted)
-        unfamiliar.count(X)
-        _say_notes(unfamiliar.notes())
-        sets = label_sets(fitted, X, threshold, decide)
-        if as_json:
-            print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
-        else:
-            typer.echo("\n".join(label_cells(fitted, sets, settings.label_separator or ";")))
+        _print_labels(fitted, table, answer, as_json=as_json)
         return
     if form == "cafa":
         from ramify.apps.cli.annotations import write_targets
@@ -158,6 +147,21 @@ def predict(
         names = row_names(fitted, data, options, table)
         written = write_predictions(out, fitted, table, answer=answer, names=names)
     _say_written(out, written, as_json=as_json, careful=careful)
+
+
+def _print_labels(fitted: Any, table: Table, answer: Answer, *, as_json: bool) -> None:
+    """Print the labels of every row."""
+    from ramify.apps.predicting import UnfamiliarRows, features_for, label_cells, label_sets
+
+    X = features_for(fitted, table)
+    unfamiliar = UnfamiliarRows(fitted)
+    unfamiliar.count(X)
+    _say_notes(unfamiliar.notes())
+    sets = label_sets(fitted, X, answer.threshold, answer.decide)
+    if as_json:
+        print_json([[str(x) for x in row] for row in fitted.hierarchy_.decode(sets)])
+    else:
+        typer.echo("\n".join(label_cells(fitted, sets, answer.label_separator)))
 
 
 def _say_notes(notes: Sequence[str]) -> None:

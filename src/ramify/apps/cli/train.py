@@ -30,6 +30,7 @@ from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import DataOptions
+    from ramify.inspection.tables.summary import TableSummary
     from ramify.io.tables.table import Table
 
 
@@ -114,26 +115,18 @@ def train(
     ``ramify train species.csv --target taxon -o species.ramify``
     """
     check_output(out, data, hierarchy)
-    if annotations.id_column in (columns.keep or ()):
-        raise ValueError(
-            f"--keep {annotations.id_column} cannot be combined with --id "
-            f"{annotations.id_column}: identifiers are not features. Omit one of them."
-        )
     model = model or (DEFAULT if parameters else None)
+    _check_columns(columns, annotations)
     _check_folds(model or DEFAULT, folds, parameters, time_limit)
-    if model == "auto" and max_error is not None:
-        raise ValueError(
-            f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
-            "e.g. the one that auto chose."
-        )
+    _check_promise(model, max_error)
     _check_ends(ends, model, annotations)
     check_exists(data, hierarchy, annotations.annotations, annotations.ontology)
     if model is not None and model != "auto":
         check_model(model, parameters or ())
     from ramify.apps.cli.describing import print_training, training_facts
-    from ramify.apps.cli.training import repeats_note, train_best
     from ramify.apps.cli.training import train as train_model
-    from ramify.apps.reading.any_file import check_has_ids, split_identifiers, summary_of
+    from ramify.apps.cli.training import train_best
+    from ramify.apps.reading.any_file import check_has_ids, summary_of
     from ramify.meta.selective import SelectiveClassifier
     from ramify.saving.model import save_with_settings
 
@@ -144,16 +137,8 @@ def train(
     table = _read(data, hierarchy, settings.options(files.limits()), annotations, min_count)
     check_has_ids(table, settings.id_column)
     looked = summary_of(data, table, columns.keep or (), hierarchy)
-    table, left_out = split_identifiers(table, columns.keep or ())
-    left_out |= dict.fromkeys(columns.drop or (), "--drop")
-    if settings.id_column is not None:
-        left_out[settings.id_column] = "--id"
-    if columns.groups is not None:
-        left_out[columns.groups] = "--groups"
-    is_split = folds and columns.groups is None
-    repeats = repeats_note(looked.n_repeated, looked.n_rows) if is_split else None
-    for note in (*table.notes, *looked.leaks, *filter(None, [repeats])):
-        say(f"Note: {note}")
+    table, left_out = _select(table, columns, settings.id_column)
+    _say_notes(table, looked, divided=folds > 0 and columns.groups is None)
     progress = sys.stderr.isatty() and not as_json
     model = model or _say_default(table)
     if model == "auto":
@@ -173,6 +158,24 @@ def train(
         print_json(training_facts(summary, out, left_out))
     else:
         print_training(open_console(), summary, out, left_out)
+
+
+def _check_columns(columns: TrainingColumns, annotations: AnnotationOptions) -> None:
+    """Refuse identifiers as features."""
+    if annotations.id_column in (columns.keep or ()):
+        raise ValueError(
+            f"--keep {annotations.id_column} cannot be combined with --id "
+            f"{annotations.id_column}: identifiers are not features. Omit one of them."
+        )
+
+
+def _check_promise(model: str | None, max_error: float | None) -> None:
+    """Refuse a promise of a model that is not known yet."""
+    if model == "auto" and max_error is not None:
+        raise ValueError(
+            f"--max-error {max_error:g} cannot be combined with --model auto. Name the model, "
+            "e.g. the one that auto chose."
+        )
 
 
 def _check_ends(ends: str, model: str | None, annotations: AnnotationOptions) -> None:
@@ -210,6 +213,27 @@ def _read(
     table, lines = annotate(unlabelled, annotations, reading.limits, min_count)
     typer.echo("\n".join(lines), err=True)
     return table
+
+
+def _select(
+    table: Table, columns: TrainingColumns, id_column: str | None
+) -> tuple[Table, dict[str, str]]:
+    """Return a table without columns that are no features, and why they are left out."""
+    from ramify.apps.reading.any_file import split_identifiers
+
+    table, left_out = split_identifiers(table, columns.keep or ())
+    left_out |= dict.fromkeys(columns.drop or (), "--drop")
+    named = {id_column: "--id", columns.groups: "--groups"}
+    return table, left_out | {name: why for name, why in named.items() if name is not None}
+
+
+def _say_notes(table: Table, looked: TableSummary, *, divided: bool) -> None:
+    """Say what was found in a table; `divided`: its rows into folds, whichever repeat others."""
+    from ramify.apps.cli.training import repeats_note
+
+    repeats = repeats_note(looked.n_repeated, looked.n_rows) if divided else None
+    for note in (*table.notes, *looked.leaks, *filter(None, [repeats])):
+        say(f"Note: {note}")
 
 
 def _say_default(table: Table) -> str:
