@@ -278,30 +278,15 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
         table = _read_columns(path, hierarchy, replace(manner, columns=meant[0]))
         return replace(table, notes=(*table.notes, *meant[1]))
     targets = _present_targets(frame, wanted, columns, where)
-    for role, name in (
-        *(("categories", name) for name in columns.categories),
-        ("sample_weight", columns.sample_weight),
-        ("groups", columns.groups),
-        ("id_column", columns.id_column if columns.labelled else None),
-    ):
-        _check_column(role, name, frame, where)
+    _check_roles(columns, frame, where)
     kept = [name for name in kept if name in frame.columns]
-    if len(frame) == 0:
-        raise FormatError(f"{where} has column names, but no rows below them.")
     if form.footer == "drop" and targets:
         frame, dropped = without_footer(frame, targets)
         notes += dropped
     roles = {*targets, *kept, columns.sample_weight, *columns.drop, *columns.ignore}
     # Lists of labels are no vectors.
     vectors = [name for name in frame.columns if name not in roles and is_vector(frame[name])]
-    exempt = {*roles, *columns.categories, *vectors} - {columns.sample_weight}
-    if columns.trained:  # the model does not read other columns, which may have anything
-        exempt |= set(frame.columns) - set(columns.kinds)
-    hint = form.hint.decimal if form.hint else None
-    decimal = file.layout.decimal if file is not None else None
-    frame, found = read_cells(
-        frame, form, columns.kinds, exempt, decimal or hint, trained=columns.trained
-    )
+    frame, found = _read_values(frame, manner, file, {*roles, *vectors})
     if found.problems and manner.strict:
         raise _problems_error(where, found.problems)
     if manner.empty_rows == "drop":
@@ -322,18 +307,13 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
     X, categories = _matrix(features, manner, where)
     if not columns.trained:
         notes += _doubts(features, columns, categories)
-    weights = columns.sample_weight
-    groups = columns.groups if columns.groups in frame.columns else None
-    ids = columns.id_column if columns.id_column in frame.columns else None
     return Table(
         X=X,
         y=y,
         hierarchy=hierarchy,
         feature_names=tuple(map(str, features.columns)),
         categories=categories,
-        sample_weight=None if weights is None else weights_of(frame[weights], where),
-        ids=None if ids is None else identifiers(frame[ids]),
-        groups=None if groups is None else groups_of(frame[groups], groups, where),
+        **_roles_of_rows(frame, columns, where),
         name=_name(where),
         notes=tuple(notes),
         settings=_settings(replace(columns, target=targets), form, file, found, labels),
@@ -342,6 +322,44 @@ def _read_columns(path: Any, hierarchy: Hierarchy | None, manner: Manner) -> Tab
         problems=tuple(found.problems),
         left_out=dict.fromkeys(columns.drop, "drop="),
     )
+
+
+def _check_roles(columns: Columns, frame: Any, where: str) -> None:
+    """Raise an error if a table lacks a column that the user named, or has no rows."""
+    for role, name in (
+        *(("categories", name) for name in columns.categories),
+        ("sample_weight", columns.sample_weight),
+        ("groups", columns.groups),
+        ("id_column", columns.id_column if columns.labelled else None),
+    ):
+        _check_column(role, name, frame, where)
+    if len(frame) == 0:
+        raise FormatError(f"{where} has column names, but no rows below them.")
+
+
+def _read_values(
+    frame: Any, manner: Manner, file: CsvCells | None, as_they_are: set[str | None]
+) -> tuple[Any, CellReading]:
+    """Read the cells of all columns but some, whose sample weights are read nonetheless."""
+    columns, form = manner.columns, manner.form
+    exempt = {*as_they_are, *columns.categories} - {columns.sample_weight}
+    if columns.trained:  # the model does not read other columns, which may have anything
+        exempt |= set(frame.columns) - set(columns.kinds)
+    hint = form.hint.decimal if form.hint else None
+    decimal = file.layout.decimal if file is not None else None
+    return read_cells(frame, form, columns.kinds, exempt, decimal or hint, trained=columns.trained)
+
+
+def _roles_of_rows(frame: Any, columns: Columns, where: str) -> dict[str, Any]:
+    """Return the weights, identifiers and groups of rows, None for those without a column."""
+    weights, ids, groups = columns.sample_weight, columns.id_column, columns.groups
+    return {
+        "sample_weight": None if weights is None else weights_of(frame[weights], where),
+        "ids": identifiers(frame[ids]) if ids in frame.columns else None,
+        "groups": groups_of(frame[groups], groups, where)
+        if groups is not None and groups in frame.columns
+        else None,
+    }
 
 
 def _cells(
