@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,18 @@ INPUT_ATTRIBUTES = (
 
 CANDIDATES = ("specific", "all")
 """Which labels a path may end at: those of the training rows, or all."""
+
+
+class Asked(NamedTuple):
+    """What a caller of `predict` asks for; see there."""
+
+    threshold: Any = None
+    candidates: str = "specific"
+    decide: str = "jointly"
+
+
+USUAL = Asked()
+
 
 MAX_JOBS = 1024
 """The largest n_jobs, and the smallest negative one, of a model in a file."""
@@ -403,34 +415,24 @@ class HierarchicalClassifier(
                 f"threshold must be None if y had one label per row in fit, got {threshold!r}. "
                 "Omit threshold, or fit with label sets."
             )
-        return self.format_.write(self._predict_sets(X, threshold, candidates, decide))
+        return self.format_.write(self._predict_sets(X, Asked(threshold, candidates, decide)))
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
         """Predict label sets with ancestors; by default, computed from the probabilities."""
         blocks = self.iter_predict_proba(X)
-        sets = [self._decide(scores, threshold, candidates, decide) for scores in blocks]
+        sets = [self._decide(scores, asked) for scores in blocks]
         return sets[0] if len(sets) == 1 else sparse.csr_array(sparse.vstack(sets))
 
     def _decide(
-        self,
-        scores: NDArray[np.float64],
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
+        self, scores: NDArray[np.float64], asked: Asked = USUAL
     ) -> sparse.csr_array[np.int32]:
         is_path = self.format_.single_label
-        if threshold is not None and not is_path:
-            return apply_threshold(scores, threshold, self.hierarchy_)
-        return Answers(self.row_kind_, self._ends(candidates)).decide(
+        if asked.threshold is not None and not is_path:
+            return apply_threshold(scores, asked.threshold, self.hierarchy_)
+        return Answers(self.row_kind_, self._ends(asked.candidates)).decide(
             scores,
             self.hierarchy_,
-            "separately" if getattr(self, "clus_compat", False) else decide,
+            "separately" if getattr(self, "clus_compat", False) else asked.decide,
             is_path=is_path,
             n_jobs=getattr(self, "n_jobs", None),
         )
@@ -716,4 +718,4 @@ class StagedClassifier(HierarchicalClassifier):
         """
         check_choice("decide", decide, DECISIONS)
         for scores in self._staged_scores(X):
-            yield self.format_.write(self._decide(scores, decide=decide))
+            yield self.format_.write(self._decide(scores, Asked(decide=decide)))

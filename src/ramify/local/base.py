@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base.classifier import HierarchicalClassifier
+from ramify._base.classifier import USUAL, Asked, HierarchicalClassifier
 from ramify._base.foreign import copy_input_tags, reads_texts, takes_labels
 from ramify._base.relearning import Relearning
 from ramify._base.tree_models import TreeModel
@@ -507,26 +507,20 @@ class LocalArchitecture(LocalClassifier):
         """Return how to compute probabilities from the top down; None if all models are needed."""
         return None
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         steps = self._steps_down() if self.format_.single_label else None
         # Asking all linear models at once is faster than asking some of them.
         if steps is None or self.local_models_.stack is not None:
-            return super()._predict_sets(X, threshold, candidates, decide)
+            return super()._predict_sets(X, asked)
         coded = read_features(self, X, self.schema_)
         return predict_paths(
             self.local_models_,
             self._queries(coded, self._given(X, coded)),
             self.hierarchy_,
             steps,
-            decide=partial(self._decide, candidates=candidates) if decide == "jointly" else None,
-            ends=self._ends(candidates),
+            decide=partial(self._decide, asked=asked) if asked.decide == "jointly" else None,
+            ends=self._ends(asked.candidates),
             n_jobs=self.n_jobs,
         )
 

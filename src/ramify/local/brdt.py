@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.classifier import USUAL, Asked
 from ramify._base.tree_models import TreeModel
 from ramify._messages import import_extra
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
@@ -252,16 +253,12 @@ class BRDTClassifier(LocalClassifier):
         return replace(found, combination="groups") if flat else found
 
     def _decide(
-        self,
-        scores: NDArray[np.float64],
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
+        self, scores: NDArray[np.float64], asked: Asked = USUAL
     ) -> sparse.csr_array[np.int32]:
         if self.format_.single_label:
             # Leaves predict 0 or 1: ties are broken in favour of the most frequent label.
             scores = (1 - 1e-9) * scores + 1e-9 * self.shares_
-        return super()._decide(scores, threshold, candidates, decide)
+        return super()._decide(scores, asked)
 
     def _keep(self, learnt: Learnt) -> None:
         names = self.hierarchy_.labels

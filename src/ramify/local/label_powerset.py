@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.classifier import USUAL, Asked
 from ramify._cached import cached_property
 from ramify._schema import Anything, Array, Label, ListOf, MapOf, Part, Schema, Sparse, TupleOf
 from ramify._validation import check_choice, check_number
@@ -212,15 +213,9 @@ class LabelPowerset(LabelSetClassifier):
         having: Any = self.label_sets_.T.tocsr()
         return np.asarray(np.minimum(having @ answers, 1.0).T, dtype=np.float64)
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
-        if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates, decide)
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
+        if asked.threshold is not None:
+            return super()._predict_sets(X, asked)
         check_is_fitted(self)
         coded = read_features(self, X, self.schema_)
         answer = self._predict_local(coded, self._given(X, coded))

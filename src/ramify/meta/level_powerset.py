@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ramify._base.classifier import USUAL, Asked
 from ramify._schema import Fitted, Schema, Sparse
 from ramify.data.rows import indicator_of_lists
 from ramify.labels.encoding import EncodedLabels
@@ -153,21 +154,15 @@ class LevelPowerset(WrappingClassifier):
         sums = np.asarray(sparse.csr_array(cells.T) @ answers.T).T
         return self._coherent(np.ascontiguousarray(np.minimum(sums, 1.0)))
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
-        if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates, decide)
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
+        if asked.threshold is not None:
+            return super()._predict_sets(X, asked)
         check_is_fitted(self)
-        names = self.estimator_.predict(X, decide=decide)
+        names = self.estimator_.predict(X, decide=asked.decide)
         chosen = sparse.csr_array(self.sets_[self.estimator_.hierarchy_.indices(names)])
         empty = np.diff(chosen.indptr) == 0
         if self.format_.single_label and empty.any():  # predict one path per row nonetheless
-            paths = self._decide(np.asarray(self.predict_proba(X)), None, candidates, decide)
+            paths = self._decide(np.asarray(self.predict_proba(X)), asked)
             n_rows = np.arange(len(empty))
             both: Any = sparse.vstack([chosen, paths], format="csr")
             chosen = sparse.csr_array(both[np.where(empty, n_rows + len(empty), n_rows)])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ramify._base.classifier import CANDIDATES
+from ramify._base.classifier import CANDIDATES, USUAL, Asked
 from ramify._schema import Number, Schema
 from ramify._validation import check_choice, check_number
 from ramify.decision import mandatory_leaves
@@ -208,13 +208,7 @@ class MandatoryLeafClassifier(WrappingClassifier):
             )
         return self.format_.write(self._leaf_sets(X, self.k if k is None else k))
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         return self._leaf_sets(X, self.k)
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ramify._base.classifier import USUAL, Asked
 from ramify._base.foreign import check_takes_weights
 from ramify._schema import Fitted, Maybe, Schema, Whole
 from ramify.data.rows import indicator_of_lists
@@ -174,15 +175,9 @@ class MetaLabeler(WrappingClassifier):
             return np.full(_num_samples(X), self.n_leaves_, dtype=np.int64)
         return np.asarray(self.counter_.predict(X)).astype(np.int64)
 
-    def _predict_sets(
-        self,
-        X: Any,
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
-    ) -> sparse.csr_array[np.int32]:
-        if threshold is not None:
-            return super()._predict_sets(X, threshold, candidates, decide)
+    def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
+        if asked.threshold is not None:
+            return super()._predict_sets(X, asked)
         scores = np.asarray(self.predict_proba(X))
         counts = self.predict_count(X)
         leaves = self._leaves

@@ -14,6 +14,7 @@ from scipy import sparse, stats
 from sklearn.utils import _safe_indexing
 
 from ramify import _core
+from ramify._base.classifier import USUAL, Asked
 from ramify._messages import counted, shorten
 from ramify._schema import AnyOf, Array, Increasing, Part, Schema
 from ramify._validation import (
@@ -559,7 +560,7 @@ class SelectiveClassifier(WrappingClassifier):
                         "thresholds follow from the promise. Pass one of them."
                     )
                 threshold = self._stored_thresholds(max_error)
-            return self.format_.write(self._predict_sets(X, threshold))
+            return self.format_.write(self._predict_sets(X, Asked(threshold)))
         if threshold is not None:
             raise ValueError(
                 f"threshold must be None if rows had one label each in fit, got {threshold!r}: it "
@@ -591,16 +592,12 @@ class SelectiveClassifier(WrappingClassifier):
             yield chains.answers(promise.thresholds(chains.tops, share))
 
     def _decide(
-        self,
-        scores: NDArray[np.float64],
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
+        self, scores: NDArray[np.float64], asked: Asked = USUAL
     ) -> sparse.csr_array[np.int32]:
         if isinstance(self.promise_, PathPromise):
             return self._closed(self._answers(scores, None))
-        if threshold is not None:
-            return apply_threshold(scores, threshold, self.hierarchy_)
+        if asked.threshold is not None:
+            return apply_threshold(scores, asked.threshold, self.hierarchy_)
         return chosen_labels(scores >= self.thresholds_)
 
     def _closed(self, answers: NDArray[np.intp]) -> sparse.csr_array[np.int32]:

@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from ramify._base.classifier import USUAL, Asked
 from ramify._parallel import in_parallel
 from ramify._schema import Array, Number, Schema
 from ramify._validation import (
@@ -368,13 +369,9 @@ class TunedThresholdClassifierCV(HeldOutClassifier):
             check_threshold(self.thresholds_, self.hierarchy_)
 
     def _decide(
-        self,
-        scores: NDArray[np.float64],
-        threshold: Any = None,
-        candidates: str = "specific",
-        decide: str = "jointly",
+        self, scores: NDArray[np.float64], asked: Asked = USUAL
     ) -> sparse.csr_array[np.int32]:
-        chosen = self.thresholds_ if threshold is None else threshold
+        chosen = self.thresholds_ if asked.threshold is None else asked.threshold
         if self.format_.single_label:
             return confident_path(scores, self.hierarchy_, chosen, allow_empty=False)
         return apply_threshold(scores, chosen, self.hierarchy_)
