@@ -84,7 +84,7 @@ def test_an_interrupt_saves_nothing(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ramify.model_selection.comparing.fit_wrapped", interrupt)
+    monkeypatch.setattr("ramify.model_selection.choosing.fit_wrapped", interrupt)
     result = run("train", animals, "-t", "taxon", "-o", out, "-m", "auto", "--time-limit", 0)
     assert result.exit_code == 130
     assert out.read_text() == "old"

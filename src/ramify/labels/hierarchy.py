@@ -35,8 +35,7 @@ from ramify.labels.graph import (
     propagate_scores,
     row_of,
 )
-from ramify.labels.obo import read_terms
-from ramify.labels.terms import TermSet
+from ramify.labels.obo import TermSet, read_terms
 from ramify.labels.text_formats import (
     from_content,
     read_json,

@@ -10,8 +10,7 @@ from ramify._messages import counted, shorten
 from ramify._validation import Label
 from ramify.labels.comparing import MIN_SCORE, Comparison, compare
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.obo import Term, read_terms
-from ramify.labels.terms import TermSet
+from ramify.labels.obo import Term, TermSet, read_terms
 
 
 class Ontology(TermSet):
