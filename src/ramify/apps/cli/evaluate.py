@@ -26,6 +26,7 @@ from ramify.io.errors import check_exists
 
 if TYPE_CHECKING:
     from ramify.apps.reading.settings import DataOptions
+    from ramify.inspection.page.performance import Performance
 
 
 @command
@@ -94,12 +95,8 @@ def evaluate(
         say(f"Note: {note}")
     known = remembered_performance(model, fitted.hierarchy_)
     of_training = known is not None and known.is_of(*count_rows(table))
-    if of_training:
-        tested = f" In {known.words()}." if known is not None and known.n_folds else ""
-        say(
-            "Note: these are the rows that the model was trained on, so that the figures are too "
-            f"good for others.{tested}"
-        )
+    if known is not None and of_training:
+        _say_of_training(known)
     summary = evaluate_model(fitted, table, threshold=threshold, decide=decide)
     if known is not None and not of_training:
         chosen = threshold, decide, max_error
@@ -111,6 +108,15 @@ def evaluate(
         print_json(evaluation_facts(summary, written, of_training=of_training))
     else:
         print_evaluation(open_console(), summary, written)
+
+
+def _say_of_training(known: Performance) -> None:
+    """Say that the figures are those of the training rows, and what others have."""
+    tested = f" In {known.words()}." if known.n_folds else ""
+    say(
+        "Note: these are the rows that the model was trained on, so that the figures are too good "
+        f"for others.{tested}"
+    )
 
 
 def _check_files(
