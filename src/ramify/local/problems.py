@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ramify._messages import shorten
+from ramify.labels.graph import row_of
 from ramify.labels.hierarchy import Hierarchy
 from ramify.labels.unknown import UnknownLabels
 
@@ -115,15 +116,9 @@ class LabelRows:
         return self._ending[label]
 
 
-def _row(rows: tuple[NDArray[np.int64], NDArray[np.int32]], label: int) -> list[int]:
-    indptr, indices = rows
-    found: list[int] = indices[indptr[label] : indptr[label + 1]].tolist()
-    return found
-
-
 def parents_of(hierarchy: Hierarchy, label: int) -> list[int]:
     """Return the positions of a label's parents; the parent of top-level labels is the root."""
-    return _row(hierarchy.parent_rows, label) or [ROOT]
+    return row_of(hierarchy.parent_rows, label) or [ROOT]
 
 
 def edges_of(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -141,7 +136,7 @@ def children_of(hierarchy: Hierarchy, label: int) -> list[int]:
     if label == ROOT:
         top: list[int] = np.flatnonzero(np.diff(hierarchy.parent_rows[0]) == 0).tolist()
         return top
-    return _row(hierarchy.child_rows, label)
+    return row_of(hierarchy.child_rows, label)
 
 
 def _name(hierarchy: Hierarchy, label: int) -> Any:
