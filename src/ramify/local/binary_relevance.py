@@ -15,7 +15,7 @@ from ramify._schema import Anything, Fitted, MapOf, Part, Schema
 from ramify.data.features import given_features
 from ramify.decision import apply_threshold, make_coherent
 from ramify.local.base import LocalArchitecture
-from ramify.local.classifiers import FlatClassifier
+from ramify.local.classifiers import ArchitectureOfLabels
 from ramify.local.label_features import LabelledLearner, join_labels
 from ramify.local.learning import Learner, LocalModel
 from ramify.local.problems import LabelRows, LocalProblem, label_problems
@@ -23,7 +23,7 @@ from ramify.trees.classifier import PCTClassifier
 from ramify.trees.tree_data import TreeData
 
 
-class BinaryRelevance(FlatClassifier):
+class BinaryRelevance(ArchitectureOfLabels):
     """One binary classifier per label, fitted on all rows (BR).
 
     This is equivalent to ``FlatClassifier(labels="all")`` and ``PerNodeClassifier(policy="all")``,
@@ -71,8 +71,6 @@ class BinaryRelevance(FlatClassifier):
     """
 
     labels = "all"
-
-    __init__ = LocalArchitecture.__init__  # without `labels`
 
 
 class BinaryRelevancePlus(LocalArchitecture):

@@ -398,7 +398,34 @@ class PerLevelClassifier(_JointArchitecture):
         return StepsDown(lambda _, label: int(levels[label]) - 1, np.minimum)
 
 
-class FlatClassifier(LocalArchitecture):
+class ArchitectureOfLabels(LocalArchitecture):
+    """Base class of architectures with one model per label, fitted on all rows."""
+
+    labels: str  # which labels have a model: "leaves" or "all"
+
+    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
+        hierarchy = rows.hierarchy
+        if self.labels == "all":
+            return label_problems(rows, range(hierarchy.n_labels))
+        return label_problems(rows, hierarchy.indices(hierarchy.leaves).tolist())
+
+    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
+        return set(labels)
+
+    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.labels == "all":
+            return make_coherent(answers.T, self.hierarchy_, "min")
+        scores = np.zeros((self.hierarchy_.n_labels, answers.shape[1]))
+        scores[self.local_models_.labels] = answers
+        return make_coherent(scores.T, self.hierarchy_, "max")
+
+    def _steps_down(self) -> StepsDown | None:
+        if self.labels == "leaves":
+            return None
+        return StepsDown(lambda _, label: self._key(label), np.minimum)
+
+
+class FlatClassifier(ArchitectureOfLabels):
     """One binary classifier per label, fitted on all rows, independent of the hierarchy.
 
     With models for leaves only (SLC), the probability of an inner label is the largest one among
@@ -463,24 +490,3 @@ class FlatClassifier(LocalArchitecture):
 
     def _check_parameters(self) -> None:
         check_choice("labels", self.labels, ("leaves", "all"))
-
-    def _problems(self, rows: LabelRows) -> list[LocalProblem]:
-        hierarchy = rows.hierarchy
-        if self.labels == "all":
-            return label_problems(rows, range(hierarchy.n_labels))
-        return label_problems(rows, hierarchy.indices(hierarchy.leaves).tolist())
-
-    def _scope(self, hierarchy: Hierarchy, key: Any, labels: tuple[int, ...]) -> set[int]:
-        return set(labels)
-
-    def _combine(self, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.labels == "all":
-            return make_coherent(answers.T, self.hierarchy_, "min")
-        scores = np.zeros((self.hierarchy_.n_labels, answers.shape[1]))
-        scores[self.local_models_.labels] = answers
-        return make_coherent(scores.T, self.hierarchy_, "max")
-
-    def _steps_down(self) -> StepsDown | None:
-        if self.labels == "leaves":
-            return None
-        return StepsDown(lambda _, label: self._key(label), np.minimum)
