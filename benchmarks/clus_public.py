@@ -1,9 +1,10 @@
-"""Run the settings files of folders with CLUS and with ``ramify clus``, and classify the results.
+"""Run settings files with CLUS and with ``ramify clus``, and classify the results.
 
-``python -m benchmarks.clus_public FOLDER ... [--only TEXT] [--show]`` prints one line per
-settings file: equal, differs (in which files), refused (why), only CLUS fails or both fail; then
-counts. A file is run with the switches that it names in a comment, or those of its sections.
-The folders are copied, and what CLUS wrote is remembered in ``build/benchmarks/clus-public``.
+``python -m benchmarks.clus_public FOLDER ... [--random N] [--only TEXT] [--show]`` prints a line
+for each settings file below the folders, and for N files that combine options at random: equal,
+differs (in which files), refused (why), only CLUS fails or both fail; then the counts. A file is
+run with the switches that it names in a comment, or those of its sections. The folders are copied,
+and what CLUS wrote is remembered in ``build/benchmarks/clus-public``.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from pathlib import Path
 
 from tests.support.clus_comparison import (
     Verdict,
+    compare_in,
     first_differences,
     judge,
     run_ours,
     run_theirs,
 )
+from tests.support.clus_random_settings import random_run
 
 MEMORY = Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "clus-public"
 _RUN = re.compile(r"^%\s*clus\s+(.*?)\s*%f\.s", re.MULTILINE)
@@ -55,7 +58,8 @@ def working_folder(settings: Path, root: Path, text: str) -> Path:
 def main(arguments: list[str] | None = None) -> None:
     """Compare all settings files and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--random", type=int, default=0, help="number of random settings to run")
     parser.add_argument("--only", default="", help="a part of the paths of settings files")
     parser.add_argument("--show", action="store_true", help="print the first lines that differ")
     wanted = parser.parse_args(arguments)
@@ -71,6 +75,10 @@ def main(arguments: list[str] | None = None) -> None:
                     verdict = _compare(name, roots, show=wanted.show)
                     counts[verdict.kind] += 1
                     print(f"{verdict.kind:<16} {name}  {verdict.detail}", flush=True)
+        for seed in range(wanted.random):
+            verdict = _compare_random(seed, Path(work) / str(seed), show=wanted.show)
+            counts[verdict.kind] += 1
+            print(f"{verdict.kind:<16} seed {seed}  {verdict.detail}", flush=True)
     print(", ".join(f"{kind}: {count}" for kind, count in counts.most_common()))
 
 
@@ -84,6 +92,15 @@ def _compare(name: Path, roots: tuple[Path, Path], *, show: bool) -> Verdict:
     if show:
         print("\n".join(first_differences(theirs, ours)))
     return Verdict(verdict.kind, f"({' '.join(switches) or 'tree'}) {verdict.detail}")
+
+
+def _compare_random(seed: int, folder: Path, *, show: bool) -> Verdict:
+    case = random_run(seed)
+    theirs, ours = compare_in(folder, case.prepare, case.switches, MEMORY)
+    verdict = judge(theirs, ours)
+    if show:
+        print("\n".join(first_differences(theirs, ours)))
+    return Verdict(verdict.kind, f"({case.data} {' '.join(case.switches)}) {verdict.detail}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ _OTHER_SWITCHES = {
     "-relief": "Relief is not supported; use FeatureRanking in the section Ensemble",
     "-rules": "rule learning is not supported; use the command `ramify rules`",
     "-sit": "the selection of targets is not supported",
-    "-ssl": "in Python, PCTClassifier(clus_compat=True, supervision=w) grows its trees",
     "-tseries": "time series are not supported",
     "-tuneftest": "give FTest a list of values in the section Tree",
 }
@@ -71,6 +70,9 @@ def clus(
     disable: Annotated[
         str | None, typer.Option("-disable", help="Columns to leave out as well, e.g. 2-5,8.")
     ] = None,
+    ssl: Annotated[
+        bool, typer.Option("-ssl", help="Learn from rows without labels (SemiSupervised).")
+    ] = False,
     silent: Annotated[bool, typer.Option("-silent", help="Print only errors.")] = False,
     ignore_unsupported: Annotated[
         bool,
@@ -93,7 +95,7 @@ def clus(
         raise SettingsError(f"-fold {fold} requires -xval.")
     if not file.exists() and file.with_name(f"{file.name}.s").exists():
         file = file.with_name(f"{file.name}.s")
-    switches = Switches(forest, xval, fold, target, disable, silent)
+    switches = Switches(forest, xval, fold, target, disable, silent, ssl)
     settings = read_settings(file).supported(switches, ignore_unsupported=ignore_unsupported)
     folds = settings.text("Data", "XVal")
     if fold is not None and folds != "LOO" and fold > int(folds):

@@ -235,14 +235,15 @@ def read_attributes(settings: Settings, switches: Switches, file: ArffFile) -> A
     if not target and not usable:
         raise SettingsError(f"{settings.place('Attributes', 'Target')}: no column is left.")
     target = target or (usable[-1],)
+    chosen = columns("Descriptive") or usable
+    descriptive = tuple(at for at in chosen if at not in target and at not in texts)
+    everything = tuple(sorted({*descriptive, *target}))  # with -ssl, features count as well
     clustering = columns("Clustering") or target
-    if clustering != target:
+    if clustering != target and not (switches.ssl and clustering == everything):
         raise UnsupportedOptionError(
             f"{settings.place('Attributes', 'Clustering')} must equal Target, got "
             f"{quoted(settings.text('Attributes', 'Clustering'))}. Remove the line."
         )
-    chosen = columns("Descriptive") or usable
-    descriptive = tuple(at for at in chosen if at not in target and at not in texts)
     _check_target(settings, file, target)
     _check_features(settings, file, descriptive)
     return Attributes(
@@ -252,7 +253,7 @@ def read_attributes(settings: Settings, switches: Switches, file: ArffFile) -> A
         tuple(file.kinds),
         {at: clus_values(values) for at, values in file.values.items()},
         target,
-        clustering,
+        everything if switches.ssl else clustering,
         descriptive,
         tuple(sorted(key & texts)),
         tuple(sorted(disabled)),

@@ -29,7 +29,7 @@ from ramify.apps.clus.values import java_double, number
 def forest_files(problem: Problem, learned: Learned) -> dict[str, Iterable[str]]:
     """Return the lines of the files about a forest, by name."""
     name = problem.settings.application.name
-    forests = [model for model in learned.models if model.is_forest]
+    forests = [m for m in learned.models if m.is_forest and m.threshold is None]
     files: dict[str, Iterable[str]] = {}
     if problem.settings.yes_no("Ensemble", "OOBestimate") and bootstraps(problem.settings):
         found = _out_of_bag(problem, learned)

@@ -197,27 +197,29 @@ class HierarchicalTarget:
             lines += [f"   {name}: ", *errors.hierarchical_lines()]
         return lines
 
-    def set_errors(self, truth: NDArray[np.bool_], predicted: Mapping[str, Scores]) -> list[str]:
-        """Return the lines of the errors of label sets at thresholds."""
+    def set_errors(
+        self, truth: NDArray[np.bool_], predicted: Mapping[str, tuple[Scores, float | None]]
+    ) -> list[str]:
+        """Return the lines of the errors of label sets at thresholds; None takes all above 0."""
         lines = ["Hierarchical accuracy by class"]
-        for name, scores in predicted.items():
-            lines += self._set_lines(name, truth, scores)
+        for name, (scores, threshold) in predicted.items():
+            chosen = scores > 0 if threshold is None else scores >= threshold / 100
+            lines += self._set_lines(name, truth, chosen)
         return lines
 
-    def _set_lines(self, name: str, truth: NDArray[np.bool_], scores: Scores) -> list[str]:
-        threshold = float(name[2:-1])
-        chosen = scores >= threshold / 100
+    def _set_lines(
+        self, name: str, truth: NDArray[np.bool_], chosen: NDArray[np.bool_]
+    ) -> list[str]:
         positive = truth.sum(axis=0)
         hits = (truth & chosen).sum(axis=0)
         false = (~truth & chosen).sum(axis=0)
-        shown = np.flatnonzero((positive > 0) & self.evaluated).tolist()
-        total = [int(counts[shown].sum()) for counts in (hits, false, positive)]
+        total = [int(counts[self.evaluated].sum()) for counts in (hits, false, positive)]
         lines = [
             f"   {name:<14} : precision: {number(_ratio(total[0], total[0] + total[1]))}, "
             f"recall: {number(_ratio(total[0], total[2]))}, coverage: 1, "
             f"TP: {total[0]}, FP: {total[1]}, nbPos: {total[2]}"
         ]
-        for at in shown:
+        for at in np.flatnonzero((hits + false > 0) & self.evaluated).tolist():
             hit, wrong, count = int(hits[at]), int(false[at]), int(positive[at])
             lines.append(
                 f"      {self.labels.labels[at]}, def: {number(count / len(truth), 4)}, "
@@ -259,7 +261,7 @@ class HierarchicalErrors:
     def areas(self) -> tuple[float, float, float, float]:
         """Average AUROC, average AUPRC, weighted average AUPRC and pooled AUPRC."""
         if not self.chosen:
-            return (np.nan, np.nan, np.nan, np.nan)
+            return (np.nan, np.nan, np.nan, np.nan if len(self.truth) else 0.0)
         auprc = np.array([counts.auprc() for counts in self.counts])
         auroc = np.array([counts.auroc() for counts in self.counts])
         n_rows = len(self.truth)

@@ -36,6 +36,7 @@ from ramify.trees.clus import ClusNominal, ClusNumeric, JavaRandom, clus_folds
 from ramify.trees.growing import grow, grow_member, grow_members
 from ramify.trees.options import TreeOptions
 from ramify.trees.sampling import Sampling
+from ramify.trees.supervision import mix_features
 from ramify.trees.target_regressors import prune_m5
 from ramify.trees.tree_data import LabelTargets, TableTargets, TreeData, label_targets
 from ramify.trees.views import change_tree
@@ -57,12 +58,15 @@ def _make_learner(problem: Problem) -> Learner:
     schema = problem.attributes.schema
     if isinstance(target, HierarchicalTarget):
         hierarchy = target.labels.hierarchy
-        tree = PCTClassifier(hierarchy, **parameters)
+        supervision = 1.0
+        if problem.switches.ssl:
+            (supervision,) = problem.settings.numbers("SemiSupervised", "PossibleWeights")
+        tree = PCTClassifier(hierarchy, supervision=supervision, **parameters)
 
         def describe(rows: Rows) -> LabelTargets:
             return label_targets(tree, hierarchy, rows.y, rows.weights, many=True)
 
-        return Learner(TreeOptions.of(tree), schema, describe)
+        return Learner(TreeOptions.of(tree), schema, describe, supervision=supervision)
     del parameters["clus_compat"]
     parameters.pop("cv", None)  # of the estimator that chooses a level of the F-test
     pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
@@ -72,13 +76,12 @@ def _make_learner(problem: Problem) -> Learner:
 
 
 def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
-    """Return the models that the settings ask to print."""
+    """Return the models to print; two forests stand in for the original and the pruned tree."""
     wanted = problem.settings.names("Output", "ShowModels")
-    return [
-        model
-        for model in models
-        if model.name in wanted or ("Others" in wanted and model.name not in ("Default", "Pruned"))
-    ]
+    if "Others" in wanted:
+        return models
+    places = ("Default", "Original", "Pruned")
+    return [model for model, place in zip(models, places, strict=False) if place in wanted]
 
 
 def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | None) -> Learned:
@@ -91,6 +94,7 @@ def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | N
     seconds = time.perf_counter() - begin
     # CLUS does not prune the trees of hierarchical targets, but reports them twice.
     pruned = learner.grow_pruned(train, level) if prune is None else tree
+    pruned = None if problem.switches.ssl else pruned
     models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
     if pruned is not None:
         models.append(Model("Pruned", [pruned]))
@@ -188,7 +192,7 @@ def _learn_forest(problem: Problem, learner: Learner, train: Rows, prune: Rows |
             for tree, unused, seed in zip(trees, left_out, seeds, strict=True)
         ]
     models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
-    shown = shown_models(problem, models) if problem.target.section != "Multilabel" else models
+    shown = shown_models(problem, models)
     return Learned(
         models,
         shown,
@@ -219,7 +223,7 @@ def _forests(problem: Problem, trees: list[_core.Tree]) -> list[Model]:
     """Return a model for each number of trees to evaluate."""
     method = problem.settings.text("Ensemble", "EnsembleMethod")
     counted = method not in UNCOUNTED_METHODS
-    return [
+    forests = [
         Model(
             f"Forest with {size if counted else 0} trees",
             trees[:size],
@@ -228,6 +232,11 @@ def _forests(problem: Problem, trees: list[_core.Tree]) -> list[Model]:
             in_subspaces=method == "RSubspaces",
         )
         for size in forest_sizes(problem.settings)
+    ]
+    return forests + [
+        replace(forest, name=f"{forest.name}(T = {java_double(threshold)})", threshold=threshold)
+        for forest in forests
+        for threshold in problem.target.thresholds
     ]
 
 
@@ -307,6 +316,7 @@ class Learner:
     describe: Callable[[Rows], LabelTargets | TableTargets]  # returns the targets of rows
     pruning: str | None = None  # the method for the pruned tree
     prune_factor: float = 0.0  # the factor of method "m5"
+    supervision: float = 1.0  # the part of the labels in the heuristic; features have the rest
 
     def at(self, f_test: float) -> Learner:
         """Return a learner that grows trees with a level of the F-test."""
@@ -314,12 +324,23 @@ class Learner:
 
     def data(self, rows: Rows) -> TreeData:
         """Return the training data."""
-        return TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
+        data = TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
+        return mix_features(data, self.supervision)
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
         """Grow a tree."""
         tree = grow(self.data(rows), replace(self.options, f_test=f_test))
-        return sign_zeros([tree], rows.X)[0]
+        return self._reported(sign_zeros([tree], rows.X)[0], rows)
+
+    def _reported(self, tree: _core.Tree, rows: Rows) -> _core.Tree:
+        """Return a tree with the weights that CLUS prints; with -ssl, of rows with labels."""
+        if self.supervision == 1:
+            return tree
+        weights = np.where(np.diff(rows.y.indptr) > 0, rows.weights, 0.0)
+        found = np.array(tree.weight)
+        for node, _, weight in node_rows(tree, rows.X, weights):
+            found[node] = np.cumsum(weight)[-1] if len(weight) else 0.0
+        return change_tree(tree, weight=found)
 
     def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
         """Grow a tree and prune it; None without pruning."""
@@ -332,7 +353,8 @@ class Learner:
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
-        return grow(self.data(rows), replace(self.options, max_depth=0, f_test=None))
+        tree = grow(self.data(rows), replace(self.options, max_depth=0, f_test=None))
+        return self._reported(tree, rows)
 
     def forest(self, rows: Rows, wanted: ForestPlan) -> tuple[list[_core.Tree], NDArray[np.uint8]]:
         """Grow a forest; return the trees and which rows each tree did not draw."""

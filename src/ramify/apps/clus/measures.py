@@ -166,6 +166,9 @@ _HIERARCHICAL = (
 )
 
 
+_OF_NO_ROW = {"averageAUPRC": 0.0, "averageAUROC": 0.5, "pooledAUPRC": 0.0}
+
+
 @dataclass(frozen=True)
 class LabelErrors:
     """The multi-label errors of one model."""
@@ -179,6 +182,8 @@ class LabelErrors:
     @cached_property
     def values(self) -> dict[str, float]:
         """All errors by name."""
+        if not len(self.truth):  # CLUS reports errors of no row with -ssl
+            return dict.fromkeys(_HIERARCHICAL, np.nan) | _OF_NO_ROW
         with warnings.catch_warnings():
             # CLUS also reports NaN for undefined measures.
             warnings.simplefilter("ignore")

@@ -122,14 +122,18 @@ class Evaluation:
             plain = [model for model in self.models if model.threshold is None]
             known = {model.name: self.predicted[model.name] for model in plain}
             lines += target.errors(self.truth, known, self.folds)
-            sets = {m.name: self.predicted[m.name] for m in self.models if m.threshold is not None}
-            if sets:
-                lines += target.set_errors(self.truth, sets)
+        if any(model.threshold is not None for model in self.models):
+            sets = {
+                model.name: (self.predicted[model.name], model.threshold)
+                for model in self.models
+                if model.is_forest or model.threshold is not None
+            }
+            lines += target.set_errors(self.truth, sets)
         return [*lines, ""]
 
     def renamed(self, name: str) -> Evaluation:
         """Return the same predictions with another name for a single forest."""
-        old = [model.name for model in self.models if model.is_forest]
+        old = [model.name for model in self.models if model.is_forest and model.threshold is None]
         if len(old) != 1:
             return self
         models = tuple(replace(m, name=name) if m.name in old else m for m in self.models)
@@ -139,10 +143,11 @@ class Evaluation:
 
 def evaluate(target: Any, models: Sequence[Model], rows: Rows) -> Evaluation:
     """Predict rows with all models."""
-    known: dict[int, NDArray[np.float64]] = {}
+    known: dict[tuple[bool, int], NDArray[np.float64]] = {}
     predicted = {}
     for model in models:
-        same = id(model.trees[0]) if not model.is_forest else id(model)
+        # Forests are the first trees of the largest one.
+        same = model.is_forest, len(model.trees) if model.is_forest else id(model.trees[0])
         if same not in known:
             known[same] = target.predict(model.trees, rows.X, is_forest=model.is_forest)
         predicted[model.name] = known[same]

@@ -110,6 +110,9 @@ class Switches:
         Attributes.
     silent : bool
         ``-silent``: print nothing but errors.
+    ssl : bool
+        ``-ssl``: learn from rows without labels too, with the options of the section
+        SemiSupervised.
     """
 
     forest: bool = False
@@ -118,3 +121,4 @@ class Switches:
     target: str | None = None
     disable: str | None = None
     silent: bool = False
+    ssl: bool = False

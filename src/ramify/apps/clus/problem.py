@@ -65,7 +65,8 @@ class Problem:
     prune: Rows | None
     is_sparse: bool  # whether the training file is sparse
 
-    has_missing: bool  # whether a feature has missing values in the training file
+    # Whether CLUS reports missing values in the training file; it finds none in sparse files.
+    has_missing: bool
 
 
 def read_problem(settings: Settings, switches: Switches) -> Problem:
@@ -79,7 +80,7 @@ def read_problem(settings: Settings, switches: Switches) -> Problem:
         return read_rows(other, attributes, target.read(other))
 
     train = rows_of(file)
-    has_missing = train.has_missing
+    has_missing = train.has_missing and not file.is_sparse
     if isinstance(target, TableTarget):
         target = target.weighed(train)
     held_out: dict[str, Rows | None] = {}
@@ -247,6 +248,8 @@ def check_run(problem: Problem) -> None:
 
 def _check_model(problem: Problem) -> None:
     settings = problem.settings
+    if problem.switches.ssl:
+        _check_supervision(problem)
     several = len(settings.numbers("Tree", "FTest")) > 1
     if problem.switches.forest:
         _check_forest(problem)
@@ -255,6 +258,39 @@ def _check_model(problem: Problem) -> None:
             _refuse(problem, "Tree", "PruningMethod", "hierarchical trees are not pruned")
     elif problem.prune is not None and not (several or problem.switches.forest):
         _refuse(problem, "Data", "PruneSet", "trees are not pruned on validation rows")
+
+
+_SUPERVISED = (
+    ("SemiSupervisedMethod", "PCT", "only trees of the method PCT are grown"),
+    ("UnlabeledData", "", "rows without labels must stand in the training file"),
+    ("ImputeMissingTargetValues", "No", "labels are not imputed"),
+)
+
+
+def _check_supervision(problem: Problem) -> None:
+    """Raise an error if -ssl asks for what is not known to equal CLUS."""
+    settings, switches = problem.settings, problem.switches
+    for option, value, reason in _SUPERVISED:
+        if settings.text("SemiSupervised", option) != value:
+            _refuse(problem, "SemiSupervised", option, reason)
+    weights = settings.numbers("SemiSupervised", "PossibleWeights")
+    if len(weights) != 1 or not 0 <= weights[0] < 1:
+        reason = (
+            "the folds by which CLUS chooses one are not known. Give one weight from 0 to below 1"
+        )
+        _refuse(problem, "SemiSupervised", "PossibleWeights", reason)
+    known = problem.target.is_known(problem.train.y)
+    where = "-ssl is supported only for"
+    if switches.forest or switches.xval or not isinstance(problem.target, HierarchicalTarget):
+        raise UnsupportedOptionError(
+            f"{where} a single tree for a hierarchical target. Omit -ssl, -forest and -xval."
+        )
+    if problem.train.has_missing:
+        raise UnsupportedOptionError(f"{where} features without missing values. Fill them in.")
+    if known.all():
+        raise UnsupportedOptionError(
+            f"{where} files in which some rows have no labels: CLUS would hide labels. Omit -ssl."
+        )
 
 
 def _check_forest(problem: Problem) -> None:

@@ -76,13 +76,15 @@ def _effective(
         ("Attributes", "Clustering"): column_text(attributes.clustering),
         ("Attributes", "Descriptive"): column_text(attributes.descriptive),
         ("Attributes", "Disable"): column_text(
-            sorted(set(attributes.disabled) - set(attributes.target))
+            sorted(set(attributes.disabled) - {*attributes.target, *attributes.key})
         ),
         ("General", "ResourceInfoLoaded"): "No",  # CLUS lacks the library for most systems
         ("Tree", "Heuristic"): heuristic(settings, problem.target.kind),
         ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
     found["Tree", "FTest"] = java_double(learned.f_test)
+    if not settings.text("Data", "File"):
+        found["Data", "File"] = f"{settings.application}.arff"
     if found["Tree", "PruningMethod"] == "M5":
         found["Tree", "M5PruningMult"] = java_double(settings.number("Tree", "M5PruningMult"))
     if settings.text("Data", "PruneSet") != "None":

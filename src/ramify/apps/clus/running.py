@@ -144,8 +144,9 @@ def _extra_files(problem: Problem, learned: Learned, parts: Parts) -> Files:
     if isinstance(problem.target, HierarchicalTarget):
         counts = learned.train.weights @ problem.target.truth(learned.train.y)
         weighted = settings.text("Hierarchical", "WType") != "NoWeight"
-        lines = hierarchy_lines(problem.target.labels, counts, weighted=weighted)
-        files[f"{name}.hierarchy"] = lines
+        if not problem.switches.ssl:  # CLUS writes no such file then
+            lines = hierarchy_lines(problem.target.labels, counts, weighted=weighted)
+            files[f"{name}.hierarchy"] = lines
         if settings.yes_no("Output", "WriteCurves"):
             files |= _curve_files(problem.target, name, parts)
     if problem.switches.forest:
@@ -159,6 +160,8 @@ def _evaluate_parts(problem: Problem, learned: Learned) -> Parts:
         "Validation error": learned.prune,
         "Testing error": problem.test,
     }
+    if problem.switches.ssl and problem.test is None:  # CLUS then reports errors of no row
+        sets["Testing error"] = take_rows(learned.train, np.empty(0, dtype=np.int64))
     return {
         title: (rows, evaluate(problem.target, learned.models, rows))
         for title, rows in sets.items()
