@@ -14,7 +14,7 @@ from ramify import HierarchicalAdaBoostMHClassifier, Hierarchy
 from tests.reference import adaboost as reference
 from tests.reference.adaboost import Settings
 from tests.reference.trees import Column
-from tests.reference.unknown import closed
+from tests.reference.unknown import closed, rows_that_tell
 from tests.support.budget import budget
 
 TREE = Hierarchy.from_paths(["a/b/c", "a/b/d", "a/e", "f/g", "f/h"])
@@ -159,7 +159,7 @@ def test_labels_that_are_not_known_have_no_weight(problem, wanted, seed):
     rng = np.random.default_rng(seed)
     hidden = rng.random(problem.Y.shape) < rng.choice([0.1, 0.5])
     y = closed(problem.hierarchy, np.where(hidden, np.nan, problem.Y))
-    rows = ~np.isnan(y).all(axis=1)
+    rows = rows_that_tell(y)
     assume(rows.any())
     columns = [replace(one, values=one.values[rows]) for one in problem.columns]
     Y, weights = np.where(problem.Y > 0, 1, -1)[rows], problem.weights[rows]

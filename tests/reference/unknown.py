@@ -124,3 +124,15 @@ def grow(
     total = float(sample_weight.sum())
     training = Training(columns, moments, sample_weight, counts, criterion, total)
     return grow_node(training, index, sample_weight[index], 0, frozenset())
+
+
+def rows_that_tell(y: np.ndarray) -> np.ndarray:
+    """Return which rows know a label that some rows have and others do not.
+
+    All rows that know a label, if some label would then be known by no row.
+    """
+    known = ~np.isnan(y)
+    differs = (y == 1).any(axis=0) & (y == 0).any(axis=0)
+    found = (known & differs).any(axis=1)
+    forgotten = known.any(axis=0) & ~known[found].any(axis=0)
+    return known.any(axis=1) if forgotten.any() else found
