@@ -26,7 +26,7 @@ from tests.support.fuzz_models import rows
 # Python's and C++'s own words about what went wrong in the code.
 _INTERNAL = re.compile(
     r"\w(Error|Exception): |object (is not|has no|of type)|std::|__\w+__|unpack|unhashable|"
-    r"positional|keyword argument|abstract class|out of range|reshape|broadcast"
+    r"positional|keyword argument|abstract class|index out of range|reshape|broadcast"
 )
 MAX_MEMORY = 6 << 30
 """Address space of a worker, except under a sanitizer, which reserves terabytes."""
