@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ramify import Hierarchy, PartialLabels, PCTGradientBoostingClassifier
 from tests.reference import gradient_boosting as reference
 from tests.reference.trees import Column
+from tests.reference.unknown import rows_that_tell
 from tests.support.budget import budget
 
 FLAT = Hierarchy.from_labels(["a", "b", "c"])
@@ -24,15 +25,6 @@ def problem(seed: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def telling_rows(y: np.ndarray) -> np.ndarray:
-    """Return the rows that are learnt from: those that know a label which others do not have."""
-    known = ~np.isnan(y)
-    differ = (y == 1).any(axis=0) & (y == 0).any(axis=0)
-    rows = (known & differ).any(axis=1)
-    forgotten = known.any(axis=0) & ~known[rows].any(axis=0)
-    return known.any(axis=1) if forgotten.any() else rows
-
-
 def make(**options) -> PCTGradientBoostingClassifier:
     return PCTGradientBoostingClassifier(
         FLAT, max_features=1.0, min_samples_leaf=2, random_state=0, **options
@@ -44,7 +36,7 @@ def make(**options) -> PCTGradientBoostingClassifier:
 def test_equals_the_reference_without_gradients_of_unknown_labels(seed: int, rate: float) -> None:
     X, y = problem(seed, rate)
     model = make(max_iter=3, max_depth=2).fit(X, y)
-    rows = telling_rows(y)
+    rows = rows_that_tell(y)
     known, Y, weights = ~np.isnan(y[rows]), np.nan_to_num(y[rows]), np.ones(rows.sum())
     shares = Y.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     shares = np.clip(shares, 0.5 / len(Y), 1 - 0.5 / len(Y))
