@@ -68,6 +68,16 @@ def take_written(folder: Path, before: dict[Path, tuple[int, int]]) -> Files:
     return found
 
 
+def _unpacked(path: Path) -> bytes:
+    """Return the content of a file; of a gzip file that a failed run left, nothing."""
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    try:
+        return gzip.decompress(path.read_bytes())
+    except (EOFError, OSError):
+        return b""
+
+
 def run_theirs(settings: Path, cwd: Path, switches: Iterable[str], memory: Path) -> Outcome:
     """Run CLUS, or recall what it wrote for the same files and switches."""
     switches = [f"-{switch}" for switch in switches]
