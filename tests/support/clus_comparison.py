@@ -59,10 +59,7 @@ def take_written(folder: Path, before: dict[Path, tuple[int, int]]) -> Files:
     found = {}
     for path, stamp in snapshot(folder).items():
         if before.get(path) != stamp:
-            raw = path.read_bytes()
-            text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode(
-                "utf-8", "replace"
-            )
+            text = _unpacked(path).decode("utf-8", "replace")
             found[path.name] = TIMES.sub(r"\1: -", text).splitlines()
             path.unlink()
     return found
