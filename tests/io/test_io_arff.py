@@ -361,6 +361,9 @@ class TestTargets:
         table = read(header + "@data\n{0 5,1 1}\n{2 0,3 1}\n", target=["p", "q", "r"])
         assert table.y.toarray().tolist() == [[1, 1, 0], [0, 0, 1]]
         assert table.X.toarray().tolist() == [[5], [0]]
+        # scikit-learn's trees refuse wider indices.
+        assert table.X.indices.dtype == table.X.indptr.dtype == np.int32
+        assert read(header + "@data\n{0 5}\n", target=[]).X.indices.dtype == np.int32
 
     def test_with_a_hierarchy(self, read):
         hierarchy = Hierarchy.from_edges([("p", "q"), ("p", "r")])

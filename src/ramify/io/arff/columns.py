@@ -15,6 +15,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._cached import cached_property
+from ramify.data.rows import compact
 from ramify.io.errors import FormatError
 from ramify.io.features import array_of_columns, frame_of_columns, import_pandas
 from ramify.io.files import FilePath, read_chunks
@@ -159,7 +160,7 @@ class ArffFile:
     def cells(self) -> sparse.csr_array[np.float64]:
         """All cells of a sparse file, one column for each of `cell_positions`."""
         shape = (self.n_rows, len(self.cell_positions))
-        return sparse.csr_array(self._parser.cells(), shape=shape)
+        return compact(sparse.csr_array(self._parser.cells(), shape=shape))
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -181,7 +182,7 @@ class ArffFile:
         if list(positions) == self.cell_positions:
             return self.cells
         cells: Any = self.cells
-        return sparse.csr_array(cells[:, np.searchsorted(self.cell_positions, positions)])
+        return compact(sparse.csr_array(cells[:, np.searchsorted(self.cell_positions, positions)]))
 
     def dense_column(self, position: int) -> NDArray[np.float64]:
         """Return one attribute of a dense file; nominal values as codes, missing as NaN."""
