@@ -101,6 +101,8 @@ def encoding_of(path: FilePath, start: bytes, *, is_whole: bool = True) -> tuple
     head = start[:4096]
     if head.count(0) * 3 > len(head) > 3:
         return ("utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"), ""
+    if start.isascii():
+        return "utf-8", ""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start, final=is_whole)
         return "utf-8", ""

@@ -148,7 +148,7 @@ def _read_known(y: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     if isinstance(values, np.ndarray) and values.ndim == 2:
         return _read_two_dimensions(values, hierarchy, columns)
     is_plain = isinstance(values, np.ndarray) and values.dtype.kind in "biufU"
-    if not is_plain and any(isinstance(row, _SETS) for row in values):
+    if not is_plain and any(issubclass(kind, _SETS) for kind in set(map(type, values))):
         return _read_rows(values, hierarchy)
     return _read_scalars(values, hierarchy)
 
@@ -240,7 +240,8 @@ def _read_scalars(values: Any, hierarchy: Hierarchy | None) -> EncodedLabels:
     missing = np.flatnonzero(missing_rows(rows))
     if missing.size:
         raise missing_label_error(int(missing[0]), rows[missing[0]])
-    odd = [value for value in rows if not isinstance(value, str)]
+    strings = all(issubclass(kind, str) for kind in set(map(type, rows)))
+    odd = [] if strings else [value for value in rows if not isinstance(value, str)]
     numbers = _as_numbers(rows) if odd else None
     if numbers is not None:
         return read_numbers(numbers, hierarchy)

@@ -272,10 +272,7 @@ def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.cs
             f"label_sets must be a list of label sets, got the string {label_sets!r}. Pass "
             f"[[{label_sets!r}]]."
         )
-    rows = [
-        (row,) if isinstance(row, str) or row is None or np.isscalar(row) else tuple(row)
-        for row in label_sets
-    ]
+    rows = [row if type(row) is tuple else _label_set(row) for row in label_sets]
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, count=len(rows)), out=indptr[1:])
     lookup = graph.lookup.__getitem__
@@ -286,6 +283,13 @@ def encode_label_sets(graph: LabelGraph, label_sets: Iterable[Any]) -> sparse.cs
     except (KeyError, TypeError):
         raise _encoding_error(graph, rows) from None
     return _closed(graph, _core.LabelRows(indptr, indices, graph.n_labels))
+
+
+def _label_set(row: Any) -> tuple[Any, ...]:
+    """Return the labels of a row, which may be a single label."""
+    if type(row) is list:  # much faster to tell than a scalar
+        return tuple(row)
+    return (row,) if isinstance(row, str) or row is None or np.isscalar(row) else tuple(row)
 
 
 def _encoding_error(graph: LabelGraph, rows: Sequence[tuple[Any, ...]]) -> Exception:

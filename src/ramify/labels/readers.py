@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +194,7 @@ def read_strings(y: Sequence[str], hierarchy: Hierarchy | None, dtype: str) -> E
         hierarchy.encode([parts[value] for value in y])  # names the row
         raise
     place = {value: k for k, value in enumerate(parts)}
-    Y = once[[place[value] for value in y]]
+    Y = once[np.fromiter(map(place.__getitem__, y), np.intp, count=len(y))]
     if all(len(row) == 1 for row in parts.values()):
         return EncodedLabels(Y, hierarchy, OneLabelFormat(hierarchy, dtype))
     return EncodedLabels(Y, hierarchy, JoinedFormat(hierarchy, dtype))
@@ -214,6 +214,13 @@ def _split(
 def labels_meant(row: Iterable[Label], hierarchy: Hierarchy) -> list[Label]:
     """Return the labels of a hierarchy that are meant by a row."""
     return [_label_meant(label, hierarchy) for label in row]
+
+
+def sets_meant(rows: Sequence[Iterable[Label]], hierarchy: Hierarchy) -> list[list[Label]]:
+    """Return the labels of a hierarchy that are meant by many rows, each label looked up once."""
+    distinct = list(dict.fromkeys(chain.from_iterable(rows)))
+    meaning = dict(zip(distinct, labels_meant(distinct, hierarchy), strict=True))
+    return [[meaning[label] for label in row] for row in rows]
 
 
 def _label_meant(label: Label, hierarchy: Hierarchy) -> Label:

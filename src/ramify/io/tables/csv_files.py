@@ -125,7 +125,7 @@ def read_csv(
     marks = pandas_marks(layout, form, is_sheet=is_sheet)
     options = pandas_options(names, form, marks, verbatim, targets)
     n_before = layout.n_lines + (declared is not None)
-    if names and not content.strip():
+    if names and not content.lstrip():  # copies nothing if the first cell is not blank
         raise FormatError(f"{fspath(path)} has column names, but no rows below them.")
     try:
         frame = pandas.read_csv(BytesIO(content), **options)
@@ -205,7 +205,9 @@ def with_line_feeds(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         text = held + chunk
         held = b"\r" if text.endswith(b"\r") else b""
-        yield text.removesuffix(held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        text = text.removesuffix(held)
+        has_returns = b"\r" in text  # copied only if so
+        yield text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if has_returns else text
     if held:
         yield b"\n"
 

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ramify.io.limits import ReadLimits
 from ramify.io.tables.numbers import is_marker
 from ramify.labels.encoding import read_labels
 from ramify.labels.hierarchy import Hierarchy
-from ramify.labels.readers import has_gap, hierarchy_of_columns, labels_meant, without_gap
+from ramify.labels.readers import has_gap, hierarchy_of_columns, sets_meant, without_gap
 from ramify.labels.texts import (
     are_joined,
     find_chain_separator,
@@ -73,7 +74,7 @@ def read_label_columns(
         )
     if lists:
         return *_read_lists(path, columns[lists[0]], hierarchy, form.separator, limits), form
-    words = [[_word(cell) for cell in columns[name]] for name in columns.columns]
+    words = [[_word(cell) for cell in columns[name].tolist()] for name in columns.columns]
     written = _written_lists(words[0]) if is_one else None
     if written is not None:
         listed = columns[columns.columns[0]].copy().astype(object)
@@ -104,8 +105,7 @@ def read_label_columns(
             _check_any(path, names, sets)
             hierarchy = _hierarchy_of(path, sets, separator or "/", limits)
             notes += filter(None, [similar_labels_note(hierarchy.labels, separator)])
-        meant = [labels_meant(row, hierarchy) for row in sets]
-        return hierarchy.encode(meant), hierarchy, notes, form
+        return hierarchy.encode(sets_meant(sets, hierarchy)), hierarchy, notes, form
     except FormatError:
         raise
     except ValueError as error:
@@ -129,11 +129,13 @@ def _read_cells(
     if joined is None:
         cells = _on_one_line(cells, hierarchy, notes)
     if separator is None and joined is None:
-        separator = find_chain_separator(cell.strip() for cell in cells if cell.strip())
+        distinct = map(str.strip, dict.fromkeys(cells))
+        separator = find_chain_separator(filter(None, distinct))
         notes += [] if separator is None else [_told_separator(separator)]
     if separator is None or separator.strip() != (joined or ";"):
         joined = joined or _found_label_separator(cells, hierarchy, notes)
-    sets = [_split(cell, joined) for cell in cells]
+    parts = {cell: _split(cell, joined) for cell in dict.fromkeys(cells)}
+    sets = [parts[cell] for cell in cells]
     if separator is None:
         separator = _found_separator({label for row in sets for label in row}, notes)
     if any("__" in cell for cell in cells):
@@ -145,7 +147,7 @@ def _on_one_line(
     cells: Sequence[str], hierarchy: Hierarchy | None, notes: list[str]
 ) -> Sequence[str]:
     """Put ";" between the lines of a cell if they are labels of other cells, too."""
-    texts = list(dict.fromkeys(cell.strip() for cell in cells))
+    texts = list(dict.fromkeys(map(str.strip, dict.fromkeys(cells))))
     several = [text for text in texts if "\n" in text]
     names = {line.strip() for text in several for line in text.split("\n")}
     is_known = hierarchy is not None and all(name in hierarchy for name in names)
@@ -246,7 +248,8 @@ def _hierarchy_of(
     path: str, sets: Iterable[Iterable[str]], separator: str, limits: ReadLimits
 ) -> Hierarchy:
     """Return the hierarchy of labels that are paths, within the limits."""
-    used = dict.fromkeys(normalize_path(label, separator) for row in sets for label in row)
+    labels = dict.fromkeys(chain.from_iterable(sets))
+    used = dict.fromkeys(normalize_path(label, separator) for label in labels)
     segments = (tuple(label.split(separator)) for label in used)
     return Hierarchy.from_paths(limits.checked_paths(segments, separator, path), separator)
 
@@ -299,7 +302,7 @@ def _found_label_separator(
 
 def _missing_notes(cells: Sequence[str], name: str) -> list[str]:
     """Return a note on labels that are probably marks of missing labels."""
-    counts = Counter(cell.strip() for cell in cells)
+    counts = _count_stripped(cells)
     found = [text for text in counts if is_marker(text)]
     return [
         f"column {name!r}: {text!r} is read as a label of {counts[text]:,} rows; if these rows "
@@ -308,9 +311,17 @@ def _missing_notes(cells: Sequence[str], name: str) -> list[str]:
     ]
 
 
+def _count_stripped(cells: Sequence[str]) -> Counter[str]:
+    """Count the cells of a column without the blanks around them."""
+    counts: Counter[str] = Counter()
+    for cell, n in Counter(cells).items():
+        counts[cell.strip()] += n
+    return counts
+
+
 def _undetermined_notes(cells: Sequence[str], name: str) -> list[str]:
     """Return a note on names of a level that say that it is not known."""
-    counts = Counter(cell.strip() for cell in cells)
+    counts = _count_stripped(cells)
     found = [
         text
         for text in counts
