@@ -49,6 +49,7 @@ TEXT_FORMS = ("presence", "weights", "passed")
 another library gets them as they are, and so it does vectors."""
 
 _READY = (np.dtype(np.float64), np.dtype(np.float32))  # types of X that are used as they are
+_FEW_CELLS = 2**16  # of a data frame, whose validation takes as long as reading its cells
 _COLUMNS_AT_ONCE = 64  # nominal columns checked per call, to limit both calls and memory
 
 
@@ -276,6 +277,9 @@ def read_features(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
     """
     if _is_ready(estimator, X, schema):
         return X
+    cells = _ready_cells(estimator, X, schema)
+    if cells is not None:
+        return cells
     X = in_memory(X, "X")
     if are_texts(X):
         return _weigh_texts(X, schema)
@@ -335,6 +339,26 @@ def _is_ready(estimator: Any, X: Any, schema: FeatureSchema) -> bool:
         and X.shape[1] == estimator.n_features_in_
         and not (schema.is_read or hasattr(estimator, "feature_names_in_"))
         and not np.count_nonzero(np.isinf(cells))  # much faster than any() for a row
+    )
+
+
+def _ready_cells(estimator: Any, X: Any, schema: FeatureSchema) -> Any:
+    """Return the cells of a few rows of numbers with the columns of `fit`; None for other X.
+
+    scikit-learn's validation, to which all else is left, takes longer than predicting the rows.
+    """
+    if schema.is_read or not is_frame(X) or not 0 < X.shape[0] * X.shape[1] <= _FEW_CELLS:
+        return None
+    return _finite_numbers(X) if _has_names_of_fit(estimator, X) else None
+
+
+def _has_names_of_fit(estimator: Any, X: Any) -> bool:
+    """Return whether the columns of a data frame are those of `fit`, in the same order."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return (
+        names is not None
+        and len(names) == len(X.columns)
+        and bool((np.asarray(X.columns, dtype=object) == names).all())
     )
 
 
@@ -456,7 +480,8 @@ def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -
     """Convert a data frame to a float matrix, with codes in place of categories."""
     if not schema.is_read and all(map(_is_plain, X.dtypes)):
         return _read_array(estimator, X, reset=reset)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if reset or not _has_names_of_fit(estimator, X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) == 0:
         raise ValueError("X has 0 rows. Pass at least one row.")
     starts = schema.starts().tolist()
@@ -466,11 +491,7 @@ def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -
     for end in (*sorted(schema.texts), len(X.columns)):
         width = starts[end] - starts[first]
         if width or not schema.texts:
-            cells = np.empty((len(X), width), dtype=np.float64, order="F")
-            for j, name in enumerate(X.columns[first:end], first):
-                at = slice(starts[j] - starts[first], starts[j + 1] - starts[first])
-                cells[:, at] = _cells_of(X[name], name, j, schema)
-            blocks.append(cells)
+            blocks.append(_dense_block(X, first, end, starts, schema))
         if end in schema.texts:
             name = X.columns[end]
             blocks.append(schema.texts[end].weigh(texts_of(X[name], name)))
@@ -479,6 +500,32 @@ def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -
         return blocks[0]
     joined = _joined(blocks)
     return joined.tocsc() if reset else joined
+
+
+def _dense_block(
+    X: Any, first: int, end: int, starts: list[int], schema: FeatureSchema
+) -> NDArray[np.float64]:
+    """Return the variables of neighbouring columns without texts; plain numbers all at once."""
+    cells = np.empty((len(X), starts[end] - starts[first]), dtype=np.float64, order="F")
+    read = schema.categories.keys() | schema.times.keys() | schema.vectors.keys()
+    columns = list(enumerate(X.columns.tolist() if hasattr(X.columns, "tolist") else X.columns))
+    numeric = [(j, name) for j, name in columns[first:end] if j not in read]
+    together = _finite_numbers(X[[name for _, name in numeric]]) if len(numeric) > 1 else None
+    if together is not None:
+        cells[:, [starts[j] - starts[first] for j, _ in numeric]] = together
+    for j, name in columns[first:end]:
+        if together is None or j in read:
+            at = slice(starts[j] - starts[first], starts[j + 1] - starts[first])
+            cells[:, at] = _cells_of(X[name], name, j, schema)
+    return cells
+
+
+def _finite_numbers(X: Any) -> Any:
+    """Return the cells of a data frame of finite numbers; None if columns must be read alone."""
+    cells = np.asarray(X.to_numpy())
+    if cells.dtype.kind in "biu":
+        return cells.astype(np.float64)
+    return cells if cells.dtype in _READY and not np.count_nonzero(np.isinf(cells)) else None
 
 
 def _cells_of(column: Any, name: Any, j: int, schema: FeatureSchema) -> NDArray[np.float64]:

@@ -58,7 +58,8 @@ def check_column_names(names: Iterable[Any], name: str) -> None:
 
 def is_frame(data: Any) -> bool:
     """Return whether data is a pandas or polars data frame."""
-    return hasattr(data, "columns") and hasattr(data, "dtypes") and not sparse.issparse(data)
+    # pandas computes `dtypes`, which takes longer than all else here: its class has it, too.
+    return hasattr(data, "columns") and hasattr(type(data), "dtypes") and not sparse.issparse(data)
 
 
 def names_of(y: Any) -> tuple[str, ...]:
