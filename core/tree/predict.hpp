@@ -27,8 +27,9 @@ class DenseRows {
     std::size_t n_rows() const { return X_.n_rows; }
     void select(std::size_t row) { row_ = row; }
     double operator[](std::int32_t feature) const {
-        return X_.at(row_, static_cast<std::size_t>(feature));
+        return cell(row_, static_cast<std::size_t>(feature));
     }
+    double cell(std::size_t row, std::size_t feature) const { return X_.at(row, feature); }
 
   private:
     MatrixView<T> X_;

@@ -44,14 +44,15 @@ struct Part {
     double share;
 };
 
-template <typename Rows, typename Votes>
-void mix_by_leaf(const Tree& tree, const Rows& row, double divisor, std::vector<Part>& stack,
-                 Votes& out) {
+/// `way(node, row)` is descend() or what does the same.
+template <typename Rows, typename Way, typename Votes>
+void mix_by_leaf(const Tree& tree, const Rows& row, const Way& way, double divisor,
+                 std::vector<Part>& stack, Votes& out) {
     stack.assign(1, {0, 1.0});
     while (!stack.empty()) {
         const Part part = stack.back();
         stack.pop_back();
-        const auto node = descend(tree, part.node, row);
+        const auto node = way(part.node, row);
         if (tree.feature[node] < 0) {
             add_leaf(tree, node, part.share / divisor, out);
             continue;
@@ -168,19 +169,26 @@ class BranchMixer {
     std::vector<double> done_;  // of the last finished node
 };
 
+/// Adds the shares of a leaf that a whole row reaches, divided by `divisor`.
+template <typename Votes>
+void add_whole(const Tree& tree, std::size_t leaf, double divisor, Votes& out) {
+    if (divisor == 1.0) {
+        add_leaf(tree, leaf, 1.0, out);
+    } else {
+        add_divided(tree, leaf, divisor, out);
+    }
+}
+
 /// Adds the shares of the selected row, divided by `divisor`.
 template <typename Rows, typename Votes>
 void add_row(const Tree& tree, const Rows& row, Mixing mixing, double divisor,
              std::size_t n_labels, StopSignal& signal, std::vector<Part>& stack, Votes& out) {
-    const auto node = descend(tree, 0, row);
+    const auto way = [&](std::size_t from, const Rows& one) { return descend(tree, from, one); };
+    const auto node = way(0, row);
     if (tree.feature[node] < 0) {
-        if (divisor == 1.0) {
-            add_leaf(tree, node, 1.0, out);
-        } else {
-            add_divided(tree, node, divisor, out);
-        }
+        add_whole(tree, node, divisor, out);
     } else if (mixing == Mixing::by_leaf) {
-        mix_by_leaf(tree, row, divisor, stack, out);
+        mix_by_leaf(tree, row, way, divisor, stack, out);
     } else {
         BranchMixer(tree, row, signal).add(divisor, n_labels, out);
     }
