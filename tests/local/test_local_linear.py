@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.svm import LinearSVC
 
 from ramify import PerNodeClassifier, PerParentClassifier
-from ramify.local.linear import logistic_probabilities
+from ramify.local.linear import linear_predictions, logistic_probabilities
 
 
 class Renamed(SGDClassifier):
@@ -40,6 +42,27 @@ def test_probabilities_equal_those_of_scikit_learn(n_classes, make, scale):
     for rows in (queries, queries[:1]):
         found = logistic_probabilities(model, rows)
         np.testing.assert_array_equal(found, probabilities_of_scikit_learn(model, rows))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sparse.csr_array])
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_probabilities_of_logistic_regression(n_classes, make, scale):
+    X, y = problem(n_classes)
+    model = LogisticRegression().fit(X, y)
+    queries = make(X * scale)
+    for rows in (queries, queries[:1]):
+        expected = model.predict_proba(rows)
+        np.testing.assert_array_equal(logistic_probabilities(model, rows), expected)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("estimator", [SGDClassifier(random_state=0), LinearSVC()], ids=str)
+def test_classes_of_models_without_probabilities(n_classes, estimator):
+    X, y = problem(n_classes)
+    model = clone(estimator).fit(X, np.array(["red", "blue", "green"])[y])
+    np.testing.assert_array_equal(linear_predictions(model, X), model.predict(X))
+    assert linear_predictions(LogisticRegression().fit(X, y), X) is None
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 3])
@@ -71,19 +94,29 @@ def test_other_models_and_rows_are_left_to_scikit_learn():
     missing[0, 0] = np.nan
     for rows in (frame, missing, X[:, :4], X.astype(np.float32), sparse.csc_array(X), X.tolist()):
         assert logistic_probabilities(model, rows) is None
-    others = [SGDClassifier(loss="modified_huber"), Renamed(loss="log_loss"), LogisticRegression()]
+    others = [SGDClassifier(loss="modified_huber"), Renamed(loss="log_loss"), SGDClassifier()]
     for other in others:
         assert logistic_probabilities(other.fit(X, y), X) is None
     assert logistic_probabilities(model.sparsify(), X) is None
 
 
 @pytest.mark.parametrize("cls", [PerParentClassifier, PerNodeClassifier])
-def test_local_models_give_the_same_answers(cls, monkeypatch):
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SGDClassifier(loss="log_loss", random_state=0),
+        SGDClassifier(random_state=0),
+        LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_local_models_give_the_same_answers(cls, estimator, monkeypatch):
     X, classes = problem(6)
     y = np.array(["a/b", "a/c", "a/d", "e/f", "e/g", "h"])[classes]
-    model = cls(SGDClassifier(loss="log_loss", random_state=0)).fit(X, y)
+    model = cls(estimator).fit(X, y)
     scores, answers = model.predict_proba(X), model.predict(X)
-    monkeypatch.setattr("ramify.local.learning.logistic_probabilities", lambda *_: None)
+    for fast in ("logistic_probabilities", "linear_predictions"):
+        monkeypatch.setattr(f"ramify.local.learning.{fast}", lambda *_: None)
     np.testing.assert_array_equal(scores, model.predict_proba(X))
     np.testing.assert_array_equal(answers, model.predict(X))
     missing = X.copy()

@@ -176,7 +176,7 @@ class Question:
     def read(self, model: Any, X: Any) -> NDArray[np.float64]:
         """Return the scores of a fitted classifier."""
         if not hasattr(model, "predict_proba"):
-            return self._read_predictions(np.asarray(model.predict(X)))
+            return self.read_predictions(np.asarray(model.predict(X)))
         return self.read_probabilities(model, model.predict_proba(X))
 
     def read_probabilities(self, model: Any, answer: Any) -> NDArray[np.float64]:
@@ -190,7 +190,8 @@ class Question:
             return np.hstack([_columns_of(np.asarray(part), own, [1]) for part, own in parts])
         return np.asarray(answer, dtype=np.float64)
 
-    def _read_predictions(self, predicted: NDArray[Any]) -> NDArray[np.float64]:
+    def read_predictions(self, predicted: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the scores of a fitted classifier from the result of its `predict`."""
         if self.answer == "classes":
             return np.stack([predicted == name for name in self.names], axis=1).astype(np.float64)
         return predicted.reshape(len(predicted), len(self.names)).astype(np.float64)

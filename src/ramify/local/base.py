@@ -510,8 +510,10 @@ class LocalArchitecture(LocalClassifier):
     def _predict_sets(self, X: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
         check_is_fitted(self)
         steps = self._steps_down() if self.format_.single_label else None
-        # Asking all linear models at once is faster than asking some of them.
-        if steps is None or self.local_models_.stack is not None:
+        # Asking all linear models is faster than finding out which of them count.
+        models = self.local_models_
+        asks_all = models.stack is not None or (asked.decide == "jointly" and models.are_logistic)
+        if steps is None or asks_all:
             return super()._predict_sets(X, asked)
         coded = read_features(self, X, self.schema_)
         return predict_paths(

@@ -39,6 +39,8 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.local.linear import (
     LinearColumns,
     LinearModel,
+    is_logistic,
+    linear_predictions,
     logistic_probabilities,
     stack_weights,
 )
@@ -304,6 +306,12 @@ class LocalModels(dict[Any, LocalModel]):
         return np.split(answers, np.cumsum([len(model.labels) for model in self.values()])[:-1])
 
     @cached_property
+    def are_logistic(self) -> bool:
+        """Whether all models are logistic ones of scikit-learn, whose answers are never 0."""
+        learnt = [model for model in self.values() if model.learnt]
+        return bool(learnt) and all(is_logistic(model.estimator) for model in learnt)
+
+    @cached_property
     def stack(self) -> LinearStack | None:
         """All models as one, if they are linear, apart from constants."""
         models = list(self.values())
@@ -395,9 +403,12 @@ class Queries:
         names = [self.hierarchy.labels[label] for label in model.learnt]
         question = Question(model.answer, names)
         found = logistic_probabilities(model.estimator, self.given)
-        if found is None:
-            return question.read(model.estimator, self.given)
-        return question.read_probabilities(model.estimator, found)
+        if found is not None:
+            return question.read_probabilities(model.estimator, found)
+        predicted = linear_predictions(model.estimator, self.given)
+        if predicted is not None:
+            return question.read_predictions(predicted)
+        return question.read(model.estimator, self.given)
 
     def _predict_own(self, model: LocalModel) -> NDArray[np.float64]:
         tree = model.tree

@@ -22,6 +22,8 @@ from ramify.data.rows import by_columns, compact, dense
 __all__ = [
     "LinearColumns",
     "LinearModel",
+    "is_logistic",
+    "linear_predictions",
     "logistic_probabilities",
     "stack_weights",
 ]
@@ -252,16 +254,19 @@ def stack_weights(models: Sequence[LinearModel]) -> _core.LinearWeights:
 
 
 def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
-    """Return the probabilities of a fitted SGDClassifier with log loss, or None.
+    """Return the probabilities of a logistic model of scikit-learn, or None if it is another.
 
     For few rows, its `predict_proba` spends most of its time validating X once more.
     """
-    loaded = sys.modules.get("sklearn.linear_model")  # a model of it has imported it
-    if loaded is None or type(model) is not loaded.SGDClassifier:
-        return None
-    if model.loss != "log_loss" or not _is_valid(model, X):
+    link = _link_of(model)
+    if link is None or not _is_valid(model, X):
         return None
     scores = _multiply(X, model.coef_) + model.intercept_
+    if link == "softmax":
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
     found: NDArray[np.float64] = expit(scores, out=scores)
     if found.shape[1] == 1:
         return np.hstack([1 - found, found])
@@ -271,6 +276,46 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
         total[total == 0] = found.shape[1]
     found /= total
     return found
+
+
+def is_logistic(model: Any) -> bool:
+    """Return whether `logistic_probabilities` knows a model."""
+    return _link_of(model) is not None
+
+
+def linear_predictions(model: Any, X: Any) -> NDArray[Any] | None:
+    """Return the classes that a linear classifier without probabilities predicts, or None.
+
+    Like `logistic_probabilities`, without validating X once more.
+    """
+    if hasattr(model, "predict_proba") or not _is_of(model, "SGDClassifier", "LinearSVC"):
+        return None
+    if not _is_valid(model, X):
+        return None
+    scores = _multiply(X, model.coef_) + model.intercept_
+    best = scores[:, 0] > 0 if scores.shape[1] == 1 else scores.argmax(axis=1)
+    return np.asarray(model.classes_[best.astype(np.intp)])
+
+
+def _link_of(model: Any) -> str | None:
+    """Return what turns scores of a model into probabilities: "logistic", "softmax" or None."""
+    if _is_of(model, "SGDClassifier"):
+        return "logistic" if model.loss == "log_loss" else None
+    if not _is_of(model, "LogisticRegression"):
+        return None
+    # Versions of scikit-learn before 1.8 have the parameter.
+    if getattr(model, "multi_class", "auto") not in ("auto", "deprecated"):
+        return None
+    if len(model.classes_) <= 2:
+        return "logistic"
+    return None if model.solver == "liblinear" else "softmax"
+
+
+def _is_of(model: Any, *names: str) -> bool:
+    """Return whether a model is of one of scikit-learn's linear classes, not of a subclass."""
+    # A model of a class has imported it.
+    modules = [sys.modules.get(f"sklearn.{name}") for name in ("linear_model", "svm")]
+    return any(type(model) is getattr(at, name, None) for at in modules for name in names)
 
 
 def _multiply(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
