@@ -44,8 +44,8 @@ class BlockVoter {
             for (std::size_t t = 0; t < walks.size(); ++t) {
                 signal.check();
                 vote_together(
-                    *trees[t], walks[t], begin, end,
-                    [&](std::size_t r) { return divisor(t, r); }, signal);
+                    *trees[t], walks[t], begin, end, [&](std::size_t r) { return divisor(t, r); },
+                    signal);
             }
         }
         if (!walks.empty()) return;

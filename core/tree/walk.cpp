@@ -12,8 +12,8 @@ Walk::Walk(const Tree& tree) {
         const auto begin = static_cast<std::size_t>(tree.child_indptr[node]);
         const auto end = static_cast<std::size_t>(tree.child_indptr[node + 1]);
         const bool numeric = tree.category_indptr[node] == tree.category_indptr[node + 1];
-        const bool usual = numeric && end - begin == 2 &&
-                           static_cast<std::size_t>(tree.child[begin]) == node + 1;
+        const bool usual =
+            numeric && end - begin == 2 && static_cast<std::size_t>(tree.child[begin]) == node + 1;
         steps_[node].feature = usual ? tree.feature[node] : odd;
         if (!usual) continue;
         steps_[node].second = static_cast<std::uint32_t>(tree.child[begin + 1]);
