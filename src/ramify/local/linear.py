@@ -263,11 +263,10 @@ def logistic_probabilities(model: Any, X: Any) -> NDArray[np.float64] | None:
         return None
     scores = _multiply(X, model.coef_) + model.intercept_
     if link == "softmax":
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
-    found: NDArray[np.float64] = expit(scores, out=scores)
+        found: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+        found /= found.sum(axis=1, keepdims=True)
+        return found
+    found = expit(scores, out=scores)
     if found.shape[1] == 1:
         return np.hstack([1 - found, found])
     total = found.sum(axis=1, keepdims=True)
