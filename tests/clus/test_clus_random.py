@@ -30,7 +30,7 @@ def test_random_settings_give_the_files_of_clus(tmp_path: Path) -> None:
     learnt = {s: v for s, v in verdicts.items() if v.kind in ("equal", "differs")}
     unequal = {seed: v.detail for seed, v in learnt.items() if v.kind == "differs"}
     assert len(learnt) >= N_RUNS / 2
-    # Most differ in last digits: weights of rows with missing values are summed in another order.
+    # Some differ in last digits: weights of rows with missing values are summed in another order.
     assert len(unequal) <= 0.25 * len(learnt), unequal
 
 
