@@ -173,13 +173,18 @@ def test_few_rows_are_enough(n_rows):
 
 def test_frames_with_texts_dates_categories_and_missing_values(tmp_path):
     X, y = paths()
+    rng = np.random.default_rng(1)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     frame.loc[::5, "a"] = None
     frame["kind"] = np.where(X[:, 1] > 0.5, "big", "small")
     frame["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(X)), unit="D")
     numeric = BlendClassifier(cv=2, random_state=0).fit(frame, y)
-    frame["title"] = [f"a {end.replace('/', ' or ')} of {k % 7}" for k, end in enumerate(y)]
+    words = rng.choice(["old", "new", "red", "blue", "large", "small"], size=(len(X), 3))
+    frame["title"] = [
+        f"{end.replace('/', ' ')} {' '.join(w)}" for end, w in zip(y, words, strict=True)
+    ]
     texts = BlendClassifier(cv=2, random_state=0).fit(frame, y)
+    assert texts.schema_.texts
     for model, used in ((numeric, frame.drop(columns="title")), (texts, frame)):
         assert model.feature_importances_.shape == (used.shape[1],)
         assert model.feature_importances_.sum() == pytest.approx(1)
@@ -187,6 +192,22 @@ def test_frames_with_texts_dates_categories_and_missing_values(tmp_path):
         loaded = ramify.load(tmp_path / "model.ramify")
         assert_array_equal(loaded.predict_proba(used), model.predict_proba(used))
         assert (model.predict(used) == y).mean() > 0.9
+
+
+def test_words_beside_large_numbers_and_missing_values_count_for_all_members():
+    rng = np.random.default_rng(0)
+    y = rng.choice(["home/pots", "home/pans", "garden/pots"], size=150)
+    told = [f"{end.replace('/', ' ')} no {number}" for number, end in enumerate(y)]
+    price = np.where(rng.random(150) < 0.2, np.nan, rng.lognormal(5, 1, 150))
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 2_000, 150), unit="D")
+    shop = rng.choice(list("abc"), 150)
+    X = pd.DataFrame({"text": told, "price": price, "day": day, "shop": shop})
+    X.loc[::10, "text"] = None
+    known = X[100:].dropna(subset="text")
+    y_known = y[known.index]
+    model = BlendClassifier(cv=2, random_state=0).fit(X[:100], y[:100])
+    for name, member in model.named_estimators_.items():
+        assert (member.predict(known) == y_known).mean() > 0.9, name
 
 
 def test_a_measure_that_is_undefined_leaves_equal_weights():

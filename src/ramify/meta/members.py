@@ -20,6 +20,7 @@ from ramify.data.features import FeatureSchema
 from ramify.data.rows import by_rows
 from ramify.data.scaling import Components, Scaling
 from ramify.labels.hierarchy import Hierarchy
+from ramify.local.linear import LinearColumns
 from ramify.local.linear_classifier import LinearClassifier
 from ramify.local.ml_knn import MLkNN, spread_nominal
 from ramify.trees.forests import PCTExtraTreesClassifier
@@ -37,21 +38,27 @@ _LEAST_ROUNDS, _LEAST_TREES = 25, 10  # of members that are made smaller to save
 @savable
 @dataclass(frozen=True)
 class MemberInputs:
-    """What members get of a row: trees, its numbers and components; others, scaled numbers."""
+    """What members get of a row: trees, its numbers and components; others, scaled numbers.
 
-    scaling: Scaling | None  # None if X is sparse: then all members get it as it is
+    Trees get sparse X as it is; the others, the columns of linear models, without missing cells.
+    """
+
+    scaling: Scaling | None  # None if X is sparse
     components: Components | None
+    # If X is sparse.
+    columns: LinearColumns | None = field(default=None, metadata={"saved_if_any": True})
 
     _saved_schema: ClassVar[Schema] = {
         "scaling": Maybe(Part(Scaling)),
         "components": Maybe(Part(Components)),
+        "columns": Maybe(Part(LinearColumns, n_features="n_variables")),
     }
 
     @classmethod
     def learn(cls, X: Any, schema: FeatureSchema, weights: NDArray[np.float64]) -> MemberInputs:
         """Learn from weighted rows."""
         if sparse.issparse(X):
-            return cls(None, None)
+            return cls(None, None, LinearColumns.learn(X, schema, weights))
         columns = spread_nominal(X, schema)
         scaling = Scaling.learn(columns, weights)
         n_numeric = _count_numeric(schema)
@@ -62,10 +69,11 @@ class MemberInputs:
 
     def read(self, X: Any, schema: FeatureSchema) -> dict[str, Any]:
         """Return X as each member gets it, by the member's name."""
-        if self.scaling is None:
-            return dict.fromkeys((*NAMES, SMALL_LEAVES), by_rows(X))
-        scaled = self.scaling.apply(spread_nominal(X, schema))
-        for_trees = X
+        for_trees = by_rows(X)
+        if self.scaling is not None:
+            scaled = self.scaling.apply(spread_nominal(X, schema))
+        if self.columns is not None:
+            scaled = self.columns.transform(for_trees)
         if self.components is not None:
             found = self.components.apply(scaled[:, : _count_numeric(schema)])
             for_trees = np.hstack([X, found.astype(X.dtype, copy=False)])
@@ -84,6 +92,8 @@ class MemberInputs:
             n_trees += self.components.axes.shape[1]
         if self.scaling is not None:
             n_others = len(self.scaling.mean)
+        if self.columns is not None:
+            n_others = self.columns.n_columns
         return {BOOSTING: n_trees, EXTRA_TREES: n_trees, NEIGHBOURS: n_others, LINEAR: n_others}
 
     def spread(self, values: NDArray[np.float64], schema: FeatureSchema) -> NDArray[np.float64]:
@@ -99,17 +109,25 @@ class MemberInputs:
         return all(map(np.array_equal, self._arrays(), other._arrays()))
 
     def _arrays(self) -> tuple[Any, ...]:
-        scaling, components = self.scaling, self.components
+        scaling, components, columns = self.scaling, self.components, self.columns
         return (
             None if scaling is None else scaling.mean,
             None if scaling is None else scaling.scale,
             None if components is None else components.axes,
+            None if columns is None else np.append(columns.mean, columns.word_scale),
+            None if columns is None else columns.scale,
+            None if columns is None else columns.n_categories,
         )
 
     def check(self, schema: FeatureSchema) -> None:
         """Raise an error if the inputs, from a file, do not fit the features."""
         n_numeric = _count_numeric(schema)
         n_columns = n_numeric + int(schema.n_categories.sum())
+        if (self.scaling is None) == (self.columns is None) or (
+            self.columns is not None
+            and not np.array_equal(self.columns.n_categories, schema.n_categories)
+        ):
+            raise SchemaError("inputs_ and schema_ do not fit together")
         if self.scaling is not None and len(self.scaling.mean) != n_columns:
             raise SchemaError("inputs_ and schema_ do not fit together")
         if self.components is not None and (
@@ -184,7 +202,7 @@ class BlendMember(HierarchicalClassifier):
     _saved_parameters: ClassVar[Schema] = {"name": Text(NAMES)}
     _saved_schema: ClassVar[Schema] = {
         "estimator_": Fitted(n_labels="n_labels"),
-        "inputs_": Part(MemberInputs),
+        "inputs_": Part(MemberInputs, n_variables="n_variables"),
     }
 
     def __init__(self, estimator: Any, *, name: str, hierarchy: Hierarchy | None = None) -> None:
