@@ -27,6 +27,7 @@ from ramify import (
 )
 from ramify.data.features import read_features
 from ramify.data.rows import as_rows
+from tests.support.local_cases import is_coherent
 
 ARCHITECTURES = (
     PerParentClassifier,
@@ -458,3 +459,11 @@ def test_models_with_texts_are_saved(tmp_path):
         ramify.save(model, tmp_path / "model")
         found = ramify.load(tmp_path / "model").predict_proba(texts)
         np.testing.assert_array_equal(found, model.predict_proba(texts))
+
+
+def test_only_children_need_no_weights():
+    X = np.array([[0.0], [1.0], [2.0]])
+    for estimator in (LinearClassifier(), PerParentClassifier(LinearClassifier())):
+        model = estimator.fit(X, ["b/c", "a/c", "b/c"])
+        assert is_coherent(model.predict_proba(X), model.hierarchy_)
+        assert list(model.predict(X)) == ["b/c"] * 3

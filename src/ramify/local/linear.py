@@ -236,9 +236,9 @@ def stack_weights(models: Sequence[LinearModel]) -> _core.LinearWeights:
     outputs = [model.outputs + start for model, start in zip(models, starts, strict=False)]
     columns = [np.repeat(model.columns, np.diff(model.indptr)) for model in models]
     weights = np.concatenate([model.weights for model in models])
-    by_column: Any = sparse.csr_array(
-        (weights, (np.concatenate(columns), np.concatenate(outputs)))
-    )
+    column = np.concatenate(columns)
+    shape = (int(column.max(initial=0)) + 1, int(starts[-1]) + 1)
+    by_column: Any = sparse.csr_array((weights, (column, np.concatenate(outputs))), shape=shape)
     used = np.flatnonzero(np.diff(by_column.indptr))
     return _core.LinearWeights(
         used.astype(np.int32),
