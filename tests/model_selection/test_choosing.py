@@ -89,7 +89,7 @@ def test_the_default_candidates_include_a_baseline_and_a_blend():
     names = [trial.name for trial in choice.trials]
     assert {"label shares", "tree", "forest", "extra trees", "blend"} <= set(names)
     assert names[-1] == "label shares"
-    assert "linear" not in names  # which is for texts
+    assert "linear" not in names  # which is for texts and paths
     shares = choice.trial("label shares").estimator.set_params(hierarchy=data.hierarchy)
     expected = np.asarray(data.y.mean(axis=0)).ravel()
     found = shares.fit(data.X, data.y).predict_proba(data.X)
@@ -103,6 +103,16 @@ def test_linear_models_of_texts_are_candidates_by_default():
     frame = pd.DataFrame({"title": texts, "price": range(36)})
     names = {one.name for one in choose_model(frame, y, cv=2, time_limit=9.0).trials}
     assert {"linear", "linear per parent"} <= names
+
+
+def test_linear_models_of_paths_are_candidates_by_default():
+    random = np.random.default_rng(0)
+    kinds = random.integers(0, 3, 60)
+    X = random.normal(size=(60, 8)) + random.normal(size=(3, 8))[kinds]
+    y = np.array(["a/b", "a/c", "d"])[kinds]
+    names = {one.name for one in choose_model(X, y, cv=2, time_limit=9.0).trials}
+    assert "linear" in names
+    assert "linear per parent" not in names
 
 
 def test_sample_weights_count_in_fits_and_measures():

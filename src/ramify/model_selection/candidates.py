@@ -17,6 +17,8 @@ from ramify._validation import check_classifier
 from ramify.boosting.classifier import PCTGradientBoostingClassifier
 from ramify.data.columns import text_columns
 from ramify.data.texts import are_texts
+from ramify.decision.best_sets import count_ends
+from ramify.labels.encoding import EncodedLabels
 from ramify.local.classifiers import PerParentClassifier
 from ramify.local.linear_classifier import LinearClassifier
 from ramify.meta.blend import BlendClassifier
@@ -28,14 +30,14 @@ BASELINE = "label shares"
 """Name of the baseline: a tree without tests predicts the share of every label."""
 
 
-def default_candidates(X: Any) -> list[tuple[str, Any]]:
-    """Return the candidates of `choose_model`, simple models first: linear ones for texts."""
+def default_candidates(X: Any, encoded: EncodedLabels) -> list[tuple[str, Any]]:
+    """Return the default candidates, simple ones first: linear ones for words and paths."""
+    has_words = sparse.issparse(X) or are_texts(X) or text_columns(X)
     linear: list[tuple[str, Any]] = []
-    if sparse.issparse(X) or are_texts(X) or text_columns(X):
-        linear = [
-            ("linear", LinearClassifier()),
-            ("linear per parent", PerParentClassifier(LinearClassifier())),
-        ]
+    if has_words or not (count_ends(encoded.Y, encoded.hierarchy) != 1).any():
+        linear.append(("linear", LinearClassifier()))
+    if has_words:
+        linear.append(("linear per parent", PerParentClassifier(LinearClassifier())))
     return [
         *linear,
         ("tree", PCTClassifier(f_test=0.01)),
@@ -67,9 +69,8 @@ class Candidates:
         return HierarchicalVotingClassifier([(name, self.classifiers[name]) for name in members])
 
 
-def read_candidates(given: Any, X: Any, n_jobs: int | None, random_state: Any) -> Candidates:
-    """Check candidates, by default those that suit X, and set their threads and seeds."""
-    pairs = default_candidates(X) if given is None else given
+def read_candidates(pairs: Any, n_jobs: int | None, random_state: Any) -> Candidates:
+    """Check candidates, and set their threads and seeds."""
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise TypeError(
             f"candidates must be a list of (name, classifier), got {pairs!r}. Write, for example, "

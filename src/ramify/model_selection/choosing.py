@@ -30,6 +30,7 @@ from ramify.model_selection.candidates import (
     ModelChoice,
     Stopwatch,
     Trial,
+    default_candidates,
     extrapolate,
     read_candidates,
 )
@@ -69,10 +70,10 @@ def choose_model(
         candidates: the mean of their probabilities, excluding candidates that are left out. If
         None, the candidates are a single tree, the label frequencies as a baseline, extra trees, a
         forest, gradient boosting, the vote of boosting and extra trees, and `BlendClassifier`; if
-        X has texts or is sparse, also linear models, alone and per parent. Simple candidates come
-        first: one that is
-        worse than the best by at most one standard error of the difference between their scores is
-        preferred to it. The first candidate is chosen if there is no time to compare.
+        X has texts or is sparse, also linear models, alone and per parent; if every row has one
+        path, a linear model alone. Simple candidates come first: one that is worse than the best
+        by at most one standard error of the difference between their scores is preferred to it.
+        The first candidate is chosen if there is no time to compare.
     scoring : str or sequence of str
         Names of measures in `ramify.metrics.get_scorer_names`. The first one decides; the others
         are only computed.
@@ -135,16 +136,17 @@ def choose_model(
     scorers = _read_scoring(scoring)
     seed = _read_seed(random_state)
     X = check_rows(X)
-    compared = read_candidates(candidates, X, n_jobs, seed)
-    for estimator in compared.classifiers.values():
+    given = None if candidates is None else read_candidates(candidates, n_jobs, seed)
+    for estimator in [] if given is None else given.classifiers.values():
         hierarchy = known_hierarchy(estimator, hierarchy)
     encoded = read_labels(y, hierarchy)
+    compared = given or read_candidates(default_candidates(X, encoded), n_jobs, seed)
     n_rows = encoded.Y.shape[0]
     check_same_length(_num_samples(X), n_rows)
     weights = check_sample_weight(sample_weight, n_rows)
-    given = None if sample_weight is None else weights
     splits = _make_splits(cv, X, y, n_rows, seed, groups=groups)
-    comparison = Comparison(LabelledRows(X, encoded, given), compared, scorers, splits, watch)
+    rows = LabelledRows(X, encoded, None if sample_weight is None else weights)
+    comparison = Comparison(rows, compared, scorers, splits, watch)
     n_steps = len(splits) * len(compared.classifiers)
     for _ in track(comparison.run(), n_steps, "Comparing models", shown=bool(verbose)):
         pass
