@@ -240,10 +240,16 @@ class Ours:
 
 def as_train(seed: int, problem: Problem) -> Any:
     """Return the estimator that ``ramify train`` takes without ``--model``."""
-    from ramify.apps import named_estimators as names  # noqa: PLC0415 (absent in older versions)
+    # Absent in older versions:
+    from ramify.apps.default_model import default_model  # noqa: PLC0415
+    from ramify.apps.named_estimators import make_model  # noqa: PLC0415
+    from ramify.io.tables.table import Table  # noqa: PLC0415
 
-    name = "linear" if isinstance(problem.X, pd.DataFrame) and "text" in problem.X else "forest"
-    return names.make_model(name, None, seed=seed, n_jobs=1)
+    labels = read_labels(problem.y)
+    X = problem.X
+    columns = X.columns if isinstance(X, pd.DataFrame) else range(X.shape[1])
+    table = Table(X, labels.Y, labels.hierarchy, tuple(map(str, columns)))
+    return make_model(default_model(table)[0], None, seed=seed, n_jobs=1)
 
 
 class Peer:

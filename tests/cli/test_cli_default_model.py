@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import ramify
+from ramify.boosting import PCTGradientBoostingClassifier
 from ramify.local import LinearClassifier, PerParentClassifier
 from ramify.trees import PCTForestClassifier
 from tests.support.cli_runs import run
@@ -67,4 +68,59 @@ def test_names_beside_numbers_that_matter_have_a_forest(tmp_path):
     result = run("train", path, "--target", "kind", "-o", model, "--folds", "0")
     assert type(ramify.load(model)) is PCTForestClassifier
     told = " ".join(result.output.split())
-    assert "the model is forest: 'firm' contains texts, but on 240 rows, its AU(PRC) is" in told
+    assert (
+        "the model is forest: 'firm' contains texts, but on 240 rows, its hierarchical F1 is"
+        in told
+    )
+
+
+def table_of(kind: str) -> pd.DataFrame:
+    """Rows of two levels of classes: around near or far centres, or by sums of curves."""
+    random = np.random.default_rng(0)
+    n_rows = 300
+    if kind == "curves":
+        X = random.uniform(-2, 2, size=(n_rows, 6))
+        sums = np.cos(2 * X).reshape(n_rows, 2, 3).sum(axis=2) > 0.5
+        kinds = 2 * sums[:, 0] + sums[:, 1]
+    else:
+        kinds = random.integers(0, 4, n_rows)
+        X = random.normal(size=(n_rows, 12))
+        X += (20 if kind == "far" else 0.6) * random.normal(size=(4, 12))[kinds]
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+    return frame.assign(kind=np.array(["a/b", "a/c", "d/e", "d/f"])[kinds])
+
+
+@pytest.mark.parametrize(
+    ("table", "expected", "told"),
+    [
+        ("near", LinearClassifier, "the model is linear: on 300 rows, its hierarchical F1 is"),
+        ("curves", PCTGradientBoostingClassifier, "the model is gradient-boosting: on 300 rows"),
+        ("far", PCTForestClassifier, ""),
+    ],
+)
+def test_the_model_of_numbers_is_the_best_on_some_rows(tmp_path, table, expected, told):
+    path, model = tmp_path / "t.csv", tmp_path / "model.ramify"
+    table_of(table).to_csv(path, index=False)
+    result = run("train", path, "--target", "kind", "-o", model, "--folds", "0")
+    assert type(ramify.load(model)) is expected, result.output
+    said = " ".join(result.output.split())
+    assert told in said
+    assert ("the model is" in said) == bool(told)
+
+
+def test_rows_with_weights_and_groups_are_compared(tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "model.ramify"
+    frame = table_of("near")
+    frame["site"] = np.arange(len(frame)) // 10
+    frame["w"] = 1 + np.arange(len(frame)) % 3
+    frame.to_csv(path, index=False)
+    given = ("--groups", "site", "--weight", "w")
+    result = run("train", path, "--target", "kind", "-o", model, "--folds", "0", *given)
+    assert type(ramify.load(model)) is LinearClassifier, result.output
+
+
+def test_few_rows_have_a_forest(tmp_path):
+    path, model = tmp_path / "t.csv", tmp_path / "model.ramify"
+    table_of("near").head(40).to_csv(path, index=False)
+    run("train", path, "--target", "kind", "-o", model, "--folds", "0")
+    assert type(ramify.load(model)) is PCTForestClassifier

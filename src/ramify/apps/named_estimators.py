@@ -9,10 +9,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ramify._messages import did_you_mean, shorten
+from ramify._messages import did_you_mean
 
 if TYPE_CHECKING:
-    from ramify.io.tables.table import Table
     from ramify.labels.hierarchy import Hierarchy
 
 
@@ -130,63 +129,7 @@ MODELS: Mapping[str, Callable[..., Any]] = _Models(
 """Estimators by their name in ``ramify train --model``."""
 
 DEFAULT = "forest"
-"""The default of ``ramify train`` without columns of texts, or with parameters."""
-
-
-_N_COMPARED = 1_000  # rows on which the models for texts beside other columns are compared
-
-
-def default_model(table: Table) -> tuple[str, str]:
-    """Return the name of the model that `ramify train` fits to a table by default, and why.
-
-    Linear models weigh all the terms of a text, fast and accurately; trees need no preparation and
-    find what depends on several columns. A table with both is learnt from in part to see.
-    """
-    from ramify.data.columns import text_columns  # noqa: PLC0415 (slow)
-    from ramify.decision.best_sets import count_ends  # noqa: PLC0415 (slow)
-
-    texts = text_columns(table.X)
-    if not texts:
-        return DEFAULT, ""
-    reason = f"{shorten(texts)} {'contains' if len(texts) == 1 else 'contain'} texts"
-    y, hierarchy = table.y, table.hierarchy
-    linear = "linear"
-    if y is not None and hierarchy is not None and (count_ends(y, hierarchy) != 1).any():
-        linear, reason = "per-parent", f"{reason}, and rows have label sets"
-    if len(texts) == len(table.feature_names):
-        return linear, reason
-    best, told = _better_on_some_rows(table, y, linear)
-    return best, f"{reason}, {'but' if best == DEFAULT else 'and'} {told}"
-
-
-def _better_on_some_rows(table: Table, y: Any, linear: str) -> tuple[str, str]:
-    """Return which model is better on some rows of a table, and how good they are."""
-    import numpy as np  # noqa: PLC0415 (slow)
-
-    from ramify.model_selection import choose_model  # noqa: PLC0415 (slow)
-
-    n_rows = len(table.X)
-    rows = np.arange(n_rows)
-    if n_rows > _N_COMPARED:
-        rows = np.sort(np.random.default_rng(0).choice(n_rows, _N_COMPARED, replace=False))
-    choice = choose_model(
-        table.X.iloc[rows],
-        y[rows],
-        hierarchy=table.hierarchy,
-        groups=None if table.groups is None else table.groups[rows],
-        candidates=[
-            (linear, make_model(linear, None)),
-            (DEFAULT, make_model(DEFAULT, None, ["n_estimators=50"])),
-        ],
-        cv=3,
-        time_limit=None,
-        random_state=0,
-    )
-    scores = {trial.name: trial.mean("pooled_auprc") for trial in choice.trials}
-    return choice.name, (
-        f"on {len(rows):,} rows, its AU(PRC) is {scores[choice.name]:.2f}, that of a "
-        f"{'linear model' if choice.name == DEFAULT else DEFAULT} {min(scores.values()):.2f}"
-    )
+"""The default of ``ramify train`` with parameters, or if no other is better on some rows."""
 
 
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:

@@ -326,7 +326,7 @@ def as_trees(model: Any) -> TreeModel:
             f"Pass its {inside} if they are trees of ramify."
             if inside
             else "Use permutation_importances, or shap_values with a background, which need no "
-            "trees."
+            "trees, or fit a forest (ramify train --model forest)."
         )
         raise TypeError(f"model must be a tree or a set of trees of ramify, got {kind}. {remedy}")
     if not found.trees:

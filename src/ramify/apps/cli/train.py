@@ -23,7 +23,6 @@ from ramify.apps.named_estimators import (
     DEFAULT,
     MODELS,
     check_model,
-    default_model,
     make_model,
 )
 from ramify.io.errors import check_exists
@@ -64,8 +63,8 @@ def train(
             "-m",
             help=f"One of: {', '.join(MODELS)}; or auto, which compares a tree, extra trees, a "
             "forest, gradient boosting, a vote and, on texts, linear models, and saves the best. "
-            "By default, forest, and for tables with texts linear or per-parent, unless a "
-            "forest is better on some of the rows.",
+            "By default, forest, gradient-boosting or linear, whichever is best on some of the "
+            "rows, and for texts linear or per-parent.",
         ),
     ] = None,
     time_limit: Annotated[
@@ -140,7 +139,7 @@ def train(
     table, left_out = _select(table, columns, settings.id_column)
     _say_notes(table, looked, divided=folds > 0 and columns.groups is None)
     progress = sys.stderr.isatty() and not as_json
-    model = model or _say_default(table)
+    model = model or _say_default(table, may_compare=max_error is None)
     if model == "auto":
         seconds = TIME_LIMIT if time_limit is None else time_limit
         summary = train_best(
@@ -236,9 +235,11 @@ def _say_notes(table: Table, looked: TableSummary, *, divided: bool) -> None:
         say(f"Note: {note}")
 
 
-def _say_default(table: Table) -> str:
+def _say_default(table: Table, *, may_compare: bool) -> str:
     """Return the model that suits a table, and say which it is if it is not the usual one."""
-    model, reason = default_model(table)
+    from ramify.apps.default_model import default_model
+
+    model, reason = default_model(table, may_compare=may_compare)
     if reason:
         say(f"Note: the model is {model}: {reason}. Name another with --model.")
     return model
