@@ -1,11 +1,11 @@
-"""Boosting and a forest at the size of CAFA 5: proteins, embeddings and terms of the Gene Ontology.
+"""Boosting and a forest at the size of CAFA 5: proteins, embeddings and Gene Ontology terms.
 
-``python -m benchmarks.cafa_size`` makes up 142,246 proteins with 1,280 features and a DAG of 31,000
-terms, to the proportions of the Gene Ontology (`benchmarks.made_up_ontology`), and prints the
-times, the memory and the protein-centric F-max on 10,000 other proteins. ``--parts`` chooses among
-a forest of 100 trees on the processor, boosting of 200 rounds on a GPU or on the processor, and
-SketchBoost of Py-Boost, with the same rounds, depth, rate and bins. ``--share 0.1`` takes a tenth
-of the proteins. Run each part in its own process: memory is the peak of the process.
+``python -m benchmarks.cafa_size`` makes up 142,246 proteins with 1,280 features and a DAG of
+31,000 terms, to the proportions of the Gene Ontology (`benchmarks.made_up_ontology`), and prints
+the times, the memory and the protein-centric F-max on 10,000 other proteins. ``--parts`` chooses
+among a forest of 100 trees on the processor, boosting of 200 rounds on a GPU or on the processor,
+and SketchBoost of Py-Boost, with the same rounds, depth, rate and bins. ``--share 0.1`` takes a
+tenth of the proteins. Run each part in its own process: memory is the peak of the process.
 """
 
 from __future__ import annotations

@@ -467,3 +467,35 @@ def test_only_children_need_no_weights():
         model = estimator.fit(X, ["b/c", "a/c", "b/c"])
         assert is_coherent(model.predict_proba(X), model.hierarchy_)
         assert list(model.predict(X)) == ["b/c"] * 3
+
+
+def correlated(n_classes: int, n_rows: int, seed: int = 0):
+    """Return 60 numbers that tell five, and classes of which most have one or two rows."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n_classes, 5))
+    y = np.minimum(rng.geometric(0.03, n_rows) - 1, n_classes - 1)
+    X = (centres[y] + rng.normal(scale=0.3, size=(n_rows, 5))) @ rng.normal(size=(5, 60))
+    return X + rng.normal(scale=0.01, size=X.shape), np.array([f"{k % 7}/{k}" for k in y])
+
+
+def test_numbers_that_tell_the_same_do_not_flatten_probabilities():
+    X, y = correlated(80, 600)
+    model = LinearClassifier().fit(X[:400], y[:400])
+    proba = model.predict_proba(X[400:])
+    known = np.isin(y[400:], y[:400])
+    at = model.hierarchy_.indices(y[400:][known])
+    assert np.median(proba[known, at]) > 0.1
+
+
+def test_turned_numbers_give_the_same_hyperplanes(monkeypatch):
+    X, y = correlated(10, 200)
+    X = np.column_stack([X, np.zeros(200)])  # a constant column
+    turned = LinearClassifier(C=0.1).fit(X, y)
+    monkeypatch.setattr("ramify.local.linear._MOST_ROTATED", 0)
+    monkeypatch.setattr("ramify.local.linear_classifier._LEAST_WEIGHT", 0.0)
+    monkeypatch.setattr("ramify.local.linear_classifier._TOLERANCE", 1e-6)
+    plain = LinearClassifier(C=0.1).fit(X, y)
+    ends = [name for name in turned.hierarchy_.leaves if name in set(y)]
+    at = turned.hierarchy_.indices(ends)
+    same = turned.predict_proba(X)[:, at].argmax(1) == plain.predict_proba(X)[:, at].argmax(1)
+    assert same.mean() > 0.95

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ramify import _core
 from ramify._base.classifier import ArrayClassifier
@@ -25,7 +26,7 @@ from ramify.local.learning import (
     label_columns,
     multiply_down,
 )
-from ramify.local.linear import LinearColumns, LinearModel
+from ramify.local.linear import LinearColumns, LinearModel, Rotation
 from ramify.local.problems import ROOT, LabelRows, LocalProblem, edges_of, parent_problems
 from ramify.trees.tree_data import LabelTargets, TreeData
 
@@ -191,6 +192,7 @@ class LinearClassifier(ArrayClassifier):
             self.C,
             exclusive=self.exclusive_,
             n_threads=count_threads(self.n_jobs),
+            rotation=learner.rotation,
         )
 
     def _outputs(self) -> NDArray[np.intp]:
@@ -296,8 +298,9 @@ def train_model(
     *,
     exclusive: bool,
     n_threads: int,
+    rotation: Rotation | None = None,
 ) -> LinearModel:
-    """Learn the outputs of one linear model."""
+    """Learn the outputs of one linear model; `rotation`: how the numbers of X were turned."""
     places = [np.searchsorted(rows, positive) for positive in positives]
     if exclusive:
         rest = np.ones(len(rows), dtype=bool)
@@ -318,15 +321,15 @@ def train_model(
         cost,
         _TOLERANCE,
         _MAX_EPOCHS,
-        _LEAST_WEIGHT,
+        _LEAST_WEIGHT if rotation is None else 0.0,
         _SEED,
         n_threads,
     )
+    cells = tuple(found[name] for name in ("features", "indptr", "outputs", "weights"))
+    if rotation is not None:
+        cells = _turn_back(cells, len(found["intercepts"]), rotation)
     return LinearModel(
-        found["features"],
-        found["indptr"],
-        found["outputs"],
-        found["weights"],
+        *cells,
         found["intercepts"],
         found["scales"],
         found["offsets"],
@@ -335,10 +338,27 @@ def train_model(
     )
 
 
+def _turn_back(cells: Any, n_outputs: int, rotation: Rotation) -> tuple[NDArray[Any], ...]:
+    """Return the weights of numbers as they were before they were turned."""
+    columns, indptr, outputs, weights = cells
+    n_columns = 1 + max(int(columns.max(initial=-1)), int(rotation.places[-1]))
+    at = (np.repeat(columns, np.diff(indptr)), outputs)
+    turned: Any = sparse.csr_array((weights, at), shape=(n_columns, n_outputs))
+    found = rotation.undo(turned)
+    used = np.flatnonzero(np.diff(found.indptr))
+    return (
+        used.astype(np.int32),
+        np.append(0, found.indptr[used + 1]).astype(np.int64),
+        found.indices.astype(np.int32, copy=False),
+        found.data.astype(np.float32),
+    )
+
+
 class LinearLearner(ModelLearner):
     """Learns a linear model for each problem, all from the same columns."""
 
     prefer = "threads"
+    rotation: Rotation | None
 
     def prepare(self) -> None:
         """Convert the features once for all problems."""
@@ -348,7 +368,11 @@ class LinearLearner(ModelLearner):
             self.columns = LinearColumns.learn(data.by_rows, data.schema, data.weights)
         converted = self.columns.transform(data.by_rows)
         self._n_cells = np.diff(converted.indptr)
-        self.rows = as_rows(converted)
+        self.rotation = Rotation.learn(converted, self.columns.numbers, data.weights)
+        self.rows = self._turned(converted)
+
+    def _turned(self, converted: Any) -> _core.Rows:
+        return as_rows(converted if self.rotation is None else self.rotation.apply(converted))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "rows"}
@@ -356,7 +380,7 @@ class LinearLearner(ModelLearner):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self.columns is not None:
-            self.rows = as_rows(self.columns.transform(self.data.by_rows))
+            self.rows = self._turned(self.columns.transform(self.data.by_rows))
 
     def _fit(self, problem: LocalProblem, seed: int | None) -> tuple[Any, str]:
         weights, own = self.data.weights, self.estimator
@@ -371,6 +395,7 @@ class LinearLearner(ModelLearner):
             own.C,
             exclusive=problem.exclusive,
             n_threads=count_threads(self.data.n_jobs) if size > _MANY_CELLS else 1,
+            rotation=self.rotation,
         )
         return model, "columns"
 
