@@ -325,11 +325,13 @@ def train_model(
         _SEED,
         n_threads,
     )
-    cells = tuple(found[name] for name in ("features", "indptr", "outputs", "weights"))
     if rotation is not None:
-        cells = _turn_back(cells, len(found["intercepts"]), rotation)
+        found |= _turn_back(found, rotation)
     return LinearModel(
-        *cells,
+        found["features"],
+        found["indptr"],
+        found["outputs"],
+        found["weights"],
         found["intercepts"],
         found["scales"],
         found["offsets"],
@@ -338,20 +340,20 @@ def train_model(
     )
 
 
-def _turn_back(cells: Any, n_outputs: int, rotation: Rotation) -> tuple[NDArray[Any], ...]:
-    """Return the weights of numbers as they were before they were turned."""
-    columns, indptr, outputs, weights = cells
+def _turn_back(found: Any, rotation: Rotation) -> dict[str, NDArray[Any]]:
+    """Return the weights that the core found, for numbers as they were before they were turned."""
+    columns = found["features"]
     n_columns = 1 + max(int(columns.max(initial=-1)), int(rotation.places[-1]))
-    at = (np.repeat(columns, np.diff(indptr)), outputs)
-    turned: Any = sparse.csr_array((weights, at), shape=(n_columns, n_outputs))
-    found = rotation.undo(turned)
-    used = np.flatnonzero(np.diff(found.indptr))
-    return (
-        used.astype(np.int32),
-        np.append(0, found.indptr[used + 1]).astype(np.int64),
-        found.indices.astype(np.int32, copy=False),
-        found.data.astype(np.float32),
-    )
+    at = (np.repeat(columns, np.diff(found["indptr"])), found["outputs"])
+    shape = (n_columns, len(found["intercepts"]))
+    weights = rotation.undo(sparse.csr_array((found["weights"], at), shape=shape))
+    used = np.flatnonzero(np.diff(weights.indptr))
+    return {
+        "features": used.astype(np.int32),
+        "indptr": np.append(0, weights.indptr[used + 1]).astype(np.int64),
+        "outputs": weights.indices.astype(np.int32, copy=False),
+        "weights": weights.data.astype(np.float32),
+    }
 
 
 class LinearLearner(ModelLearner):

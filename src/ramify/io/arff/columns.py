@@ -160,7 +160,10 @@ class ArffFile:
     def cells(self) -> sparse.csr_array[np.float64]:
         """All cells of a sparse file, one column for each of `cell_positions`."""
         shape = (self.n_rows, len(self.cell_positions))
-        return compact(sparse.csr_array(self._parser.cells(), shape=shape))
+        found: sparse.csr_array[np.float64] = compact(
+            sparse.csr_array(self._parser.cells(), shape=shape)
+        )
+        return found
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -182,7 +185,9 @@ class ArffFile:
         if list(positions) == self.cell_positions:
             return self.cells
         cells: Any = self.cells
-        return compact(sparse.csr_array(cells[:, np.searchsorted(self.cell_positions, positions)]))
+        picked = cells[:, np.searchsorted(self.cell_positions, positions)]
+        found: sparse.csr_array[np.float64] = compact(sparse.csr_array(picked))
+        return found
 
     def dense_column(self, position: int) -> NDArray[np.float64]:
         """Return one attribute of a dense file; nominal values as codes, missing as NaN."""
