@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ramify import (
+    BlendClassifier,
     CalibratedHierarchicalClassifier,
     HierarchicalVotingClassifier,
     PCTClassifier,
@@ -38,6 +39,7 @@ MODELS = {
     "boosting": PCTGradientBoostingClassifier(
         DATA.hierarchy, max_iter=30, n_iter_no_change=30, random_state=0
     ),
+    "blend": BlendClassifier(DATA.hierarchy, random_state=0),
 }
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ramify import Hierarchy, PartialLabels, PCTClassifier, metrics
-from ramify.decision import choose_thresholds
 from ramify.metrics import evaluate, get_scorer, get_scorer_names
 from ramify.model_selection import HierarchicalStratifiedKFold
 from tests.reference import measures as twin
@@ -218,5 +217,3 @@ def test_what_requires_all_labels_says_so() -> None:
         metrics.answer_curve(y, TREE.close(predicted).toarray(), TREE)
     with pytest.raises(ValueError, match="y_pred"):
         metrics.hamming_loss(predicted, y, hierarchy=TREE)
-    with pytest.raises(ValueError, match="unknown labels"):
-        choose_thresholds(PartialLabels(y, TREE), np.clip(scores, 0, 1), TREE)

@@ -149,10 +149,10 @@ class BlendClassifier(HierarchicalClassifier):
     >>> for name, weight in zip(model.named_estimators_, model.weights_):
     ...     print(f"{name:12} {weight:.2f}")
     boosting     0.40
-    extra trees  0.33
-    neighbours   0.27
+    extra trees  0.40
+    neighbours   0.20
     >>> round(pooled_auprc(data.y[1::2], model.predict_proba(data.X[1::2])), 2)
-    0.82
+    0.83
     """
 
     estimators_: list[BlendMember]
