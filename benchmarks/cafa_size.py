@@ -13,27 +13,21 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from benchmarks.gpu import fit_ramify, fit_sketchboost
 from benchmarks.gradient_boosting_learners import peak_memory
 from benchmarks.made_up_ontology import NAMESPACES, SHARES, draw_parents, draw_terms
+from benchmarks.problems import Problem
 from benchmarks.trees import print_table
-from ramify import Hierarchy, PCTForestClassifier, PCTGradientBoostingClassifier
+from ramify import Hierarchy, PCTForestClassifier
 from ramify.metrics import f_max
 
 N_PROTEINS, N_FEATURES, N_TERMS, N_TEST = 142_246, 1_280, 31_000, 10_000
-SHARED = {"max_depth": 6, "learning_rate": 0.05, "min_samples_leaf": 10}
-
-
-class Proteins(NamedTuple):
-    """Rows with their closed label matrix."""
-
-    X: NDArray[np.float32]
-    Y: sparse.csr_array
 
 
 def make_hierarchy(n_terms: int, seed: int = 0) -> tuple[Hierarchy, list[list[str]]]:
@@ -49,7 +43,7 @@ def make_hierarchy(n_terms: int, seed: int = 0) -> tuple[Hierarchy, list[list[st
     return Hierarchy.from_edges(edges, root="root"), names
 
 
-def make_proteins(hierarchy: Hierarchy, names: list[list[str]], n: int, seed: int) -> Proteins:
+def make_proteins(hierarchy: Hierarchy, names: list[list[str]], n: int, seed: int) -> Problem:
     """Draw proteins whose terms and features depend on their group."""
     rng = np.random.default_rng(seed)
     groups = rng.integers(0, 64, n)
@@ -60,82 +54,33 @@ def make_proteins(hierarchy: Hierarchy, names: list[list[str]], n: int, seed: in
     means = np.random.default_rng(7).normal(size=(64, N_FEATURES)).astype(np.float32)
     X = rng.standard_normal((n, N_FEATURES), dtype=np.float32)
     X += means[groups]
-    return Proteins(X, hierarchy.encode(sets))
+    return Problem("proteins", X, hierarchy.encode(sets), hierarchy)
 
 
-def fit_forest(train: Proteins, hierarchy: Hierarchy, rounds: int, n_jobs: int) -> Any:
+def fit_forest(train: Problem, rounds: int, n_jobs: int) -> Any:
     """Fit a forest on the processor; `rounds` has no effect."""
     forest = PCTForestClassifier(
-        hierarchy, n_estimators=100, min_samples_leaf=5, n_jobs=n_jobs, random_state=0
+        train.hierarchy, n_estimators=100, min_samples_leaf=5, n_jobs=n_jobs, random_state=0
     )
     return forest.fit(train.X, train.Y)
 
 
-def fit_boosting(
-    train: Proteins, hierarchy: Hierarchy, rounds: int, n_jobs: int, device: str = "cpu"
-) -> Any:
-    """Fit gradient boosting with all rows and features in every tree."""
-    model = PCTGradientBoostingClassifier(
-        hierarchy,
-        loss="logistic",
-        max_iter=rounds,
-        max_bins=255,
-        max_features=None,
-        subsample=1.0,
-        early_stopping=False,
-        device=device,
-        n_jobs=n_jobs,
-        random_state=0,
-        **SHARED,
-    )
-    return model.fit(train.X, train.Y)
-
-
-def fit_boosting_gpu(train: Proteins, hierarchy: Hierarchy, rounds: int, n_jobs: int) -> Any:
-    """Fit the same on a GPU."""
-    return fit_boosting(train, hierarchy, rounds, n_jobs, "cuda")
-
-
 class Sketch:
-    """SketchBoost with random projections to five outputs, its labels a dense matrix."""
+    """SketchBoost with random projections to five outputs."""
 
-    def __init__(self, rounds: int) -> None:
-        from py_boost import SketchBoost  # noqa: PLC0415 (optional)
-
-        self.model = SketchBoost(
-            "bce",
-            ntrees=rounds,
-            lr=SHARED["learning_rate"],
-            max_depth=SHARED["max_depth"],
-            min_data_in_leaf=SHARED["min_samples_leaf"],
-            lambda_l2=1,
-            max_bin=256,
-            sketch_method="proj",
-            sketch_outputs=5,
-            verbose=10**9,
-            seed=0,
-        )
-
-    def fit(self, train: Proteins) -> Sketch:
-        """Fit the model."""
-        self.model.fit(train.X, train.Y.toarray().astype(np.float32))
-        return self
+    def __init__(self, train: Problem, rounds: int) -> None:
+        self.model = fit_sketchboost(train, rounds, 5)
 
     def predict_proba(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return probabilities."""
         return np.asarray(self.model.predict(X))
 
 
-def fit_sketchboost(train: Proteins, hierarchy: Hierarchy, rounds: int, n_jobs: int) -> Any:
-    """Fit SketchBoost on a GPU."""
-    return Sketch(rounds).fit(train)
-
-
-PARTS: dict[str, Callable[[Proteins, Hierarchy, int, int], Any]] = {
+PARTS: dict[str, Callable[[Problem, int, int], Any]] = {
     "forest": fit_forest,
-    "boosting": fit_boosting,
-    "boosting-gpu": fit_boosting_gpu,
-    "sketchboost": fit_sketchboost,
+    "boosting": lambda train, rounds, n_jobs: fit_ramify(train, rounds, "cpu", n_jobs=n_jobs),
+    "boosting-gpu": lambda train, rounds, n_jobs: fit_ramify(train, rounds, "cuda", n_jobs=n_jobs),
+    "sketchboost": lambda train, rounds, n_jobs: Sketch(train, rounds),
 }
 
 
@@ -169,14 +114,14 @@ def main() -> None:
         f"{time.perf_counter() - started:.0f} s, {peak_memory():.1f} GiB",
         flush=True,
     )
-    few = Proteins(train.X[:500], train.Y[:500])
+    few = replace(train, X=train.X[:500], Y=train.Y[:500])
     columns = ("model", "fit, s", "CPU s", "predict, s", "GiB", "GPU, GiB", "F-max")
     rows = [columns]
     for part in arguments.parts:
         if part in ("boosting-gpu", "sketchboost"):
-            PARTS[part](few, hierarchy, 2, arguments.jobs)  # compiles kernels
+            PARTS[part](few, 2, arguments.jobs)  # compiles kernels
         start, cpu = time.perf_counter(), time.process_time()
-        model = PARTS[part](train, hierarchy, arguments.rounds, arguments.jobs)
+        model = PARTS[part](train, arguments.rounds, arguments.jobs)
         fitted, used = time.perf_counter() - start, time.process_time() - cpu
         start = time.perf_counter()
         scores = model.predict_proba(test.X)
