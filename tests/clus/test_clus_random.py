@@ -14,6 +14,9 @@ from tests.support.clus_program import requires_clus
 from tests.support.clus_random_settings import random_run
 
 N_RUNS = 150
+# Files that differ from those of CLUS, most of them in the last digits of a few lines: weights of
+# rows with missing values are summed in another order. A seed that is now equal leaves the list.
+KNOWN = {3, 12, 17, 27, 49, 66, 68, 70, 76, 77, 80, 89, 93, 96, 98, 105, 107, 121, 124, 127, 139}
 
 
 @requires_clus
@@ -30,8 +33,8 @@ def test_random_settings_give_the_files_of_clus(tmp_path: Path) -> None:
     learnt = {s: v for s, v in verdicts.items() if v.kind in ("equal", "differs")}
     unequal = {seed: v.detail for seed, v in learnt.items() if v.kind == "differs"}
     assert len(learnt) >= N_RUNS / 2
-    # Some differ in last digits: weights of rows with missing values are summed in another order.
-    assert len(unequal) <= 0.25 * len(learnt), unequal
+    new = {seed: detail for seed, detail in unequal.items() if seed not in KNOWN}
+    assert not new
 
 
 def test_the_same_seed_gives_the_same_settings() -> None:
