@@ -27,6 +27,7 @@ from ramify import (
 )
 from ramify.data.features import read_features
 from ramify.data.rows import as_rows
+from ramify.labels import read_labels
 from tests.support.local_cases import is_coherent
 
 ARCHITECTURES = (
@@ -499,3 +500,16 @@ def test_turned_numbers_give_the_same_hyperplanes(monkeypatch):
     at = turned.hierarchy_.indices(ends)
     same = turned.predict_proba(X)[:, at].argmax(1) == plain.predict_proba(X)[:, at].argmax(1)
     assert same.mean() > 0.95
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce:RuntimeWarning")
+def test_huge_numbers_of_rows_without_weight_change_nothing():
+    X, y = correlated(5, 60)
+    weights = np.ones(60)
+    weights[-2:] = 0
+    huge = X.copy()
+    huge[-2:] = [[1e308], [-1e308]]
+    model = LinearClassifier().fit(huge, y, sample_weight=weights)
+    expected = LinearClassifier().fit(X[:-2], y[:-2]).predict_proba(X)
+    at = [model.hierarchy_.index(label) for label in read_labels(y[:-2]).hierarchy.labels]
+    np.testing.assert_allclose(model.predict_proba(X)[:, at], expected, atol=1e-12)

@@ -94,7 +94,7 @@ class LinearColumns:
             # Sums depend on the layout of memory.
             given = X if len(others) == n_features else by_columns(X)[:, others]
             values = np.ascontiguousarray(dense(given), dtype=np.float64)
-            known = ~np.isnan(values)
+            known = ~np.isnan(values) & (weights > 0)[:, None]
             total = share @ known
             total[total == 0] = 1.0
             center = (share @ np.where(known, values, 0.0)) / total
