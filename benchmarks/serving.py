@@ -1,8 +1,9 @@
 """The web service of ``ramify serve``: time of a request, requests a second, memory.
 
-``python -m benchmarks.serving [--requests N] [--slow N]`` starts the service of a tree in a
-process of its own and asks it over connections that stay open, one client after the other and
-eight at a time, alone and while slow clients hold unfinished requests.
+``python -m benchmarks.serving [--requests N] [--slow N] [--workers N]`` starts the service of a
+tree and asks it over connections that stay open, one client after the other and eight at a time,
+alone and while slow clients hold unfinished requests. CPU time and memory are those of all
+processes of the service.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--slow", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()
     data = ramify.make_hierarchical_classification(2_000, 20, n_labels=50, random_state=0)
     body = json.dumps({"rows": [np.asarray(data.X)[0].tolist()]}).encode()
@@ -43,7 +45,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tree.ramify"
         ramify.save(ramify.PCTClassifier(data.hierarchy).fit(data.X, data.y), path)
-        with _service(path) as service:
+        with _service(path, arguments.workers) as service:
+            _ask(service[1], body, 200)  # wait for the processes and warm them up
             n_all, n_few = arguments.requests, max(1, arguments.requests // 10)
             _measure("one client", service, body, n_requests=n_few, n_clients=1)
             name = f"{_AT_ONCE} clients"
@@ -58,9 +61,10 @@ def main() -> None:
 
 
 @contextmanager
-def _service(path: Path) -> Iterator[_Service]:
+def _service(path: Path, n_workers: int) -> Iterator[_Service]:
     run = "from ramify.apps.cli import main; main()"
-    command = [sys.executable, "-c", run, "serve", str(path), "--port", "0"]
+    options = ["--port", "0", "--workers", str(n_workers)]
+    command = [sys.executable, "-c", run, "serve", str(path), *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         found = re.search(r"http://([\d.]+):(\d+)", process.stderr.readline())
@@ -121,16 +125,21 @@ def _ask(address: tuple[str, int], body: bytes, n_requests: int) -> NDArray[np.f
     return times
 
 
+def _processes(pid: int) -> list[int]:
+    """Return a process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(int(child) for child in children)]
+
+
 def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+    stats = [Path(f"/proc/{one}/stat").read_text() for one in _processes(pid)]
+    fields = [stat.rsplit(")", 1)[1].split() for stat in stats]
+    return sum(int(one[11]) + int(one[12]) for one in fields) / 100
 
 
 def _memory(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    assert found is not None
-    return int(found[1]) / 1024
+    status = "".join(Path(f"/proc/{one}/status").read_text() for one in _processes(pid))
+    return sum(int(found) for found in re.findall(r"VmRSS:\s+(\d+)", status)) / 1024
 
 
 if __name__ == "__main__":

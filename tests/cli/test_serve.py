@@ -22,19 +22,18 @@ import pytest
 import ramify
 from ramify import PCTClassifier, PCTForestClassifier, load_animals
 from ramify.apps.serving import ServedModel, make_app
-from ramify.apps.web_server import make_server, open_socket
 from tests.support.cli_runs import run
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
+web_server = pytest.importorskip("ramify.apps.web_server")
 
 
 @contextmanager
 def serving(model: Any, **limits: Any) -> Iterator[Any]:
     """Serve a model in a thread and yield a client."""
-    listening = open_socket("127.0.0.1", 0)
-    server = make_server(make_app(model, **limits), max_connections=100)
+    listening = web_server.open_socket("127.0.0.1", 0)
+    server = web_server.make_server(make_app(model, **limits), max_connections=100)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -287,12 +286,43 @@ def test_a_client_must_send_the_head_of_a_request_in_time(
         assert client.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (b"GET /", b"x"),
+        (b"GET / HTTP/1.1\r\nHost: ", b"x"),
+        (b"GET / HTTP/1.1\r\n", b"a: b\r\n"),
+        (b"POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),
+        (b"POST /predict HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x"),
+    ],
+)
+def test_requests_are_limited_outside_their_body(
+    numeric: tuple[Any, np.ndarray], start: bytes, more: bytes
+) -> None:
+    with serving(numeric[0]) as client:
+        address = (client.base_url.host, client.base_url.port)
+        with socket.create_connection(address) as endless:
+            endless.settimeout(60)
+            with pytest.raises(ConnectionError):
+                endless.sendall(start + more * ((32 << 20) // len(more)))
+        assert client.get("/health").status_code == 200
+
+
+def test_many_requests_may_use_one_connection(numeric: tuple[Any, np.ndarray]) -> None:
+    model, X = numeric
+    body = {"rows": np.tile(X, (30, 1)).tolist()}  # larger than the head of a request may be
+    with serving(model) as client:
+        answers = {client.post("/predict", json=body).status_code for _ in range(5)}
+        answers |= {client.get("/health").status_code for _ in range(3_000)}
+        assert answers == {200}
+
+
 def test_an_address_that_cannot_be_used_is_an_error_of_the_options(
     numeric: tuple[Any, np.ndarray], tmp_path: Path
 ) -> None:
     path = tmp_path / "m.ramify"
     ramify.save(numeric[0], path)
-    with open_socket("127.0.0.1", 0) as listening:
+    with web_server.open_socket("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
         for options in (("--port", port), ("--host", "256.1.1.1"), ("--host", "x" * 80)):
             done = run("serve", path, *options)
@@ -394,14 +424,54 @@ def test_the_command_serves_until_it_is_interrupted(
     path = tmp_path / "m.ramify"
     ramify.save(numeric[0], path)
     assert run("serve", tmp_path / "none.ramify").exit_code == 2
+    with _command(path) as (process, address):
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+    assert process.returncode in (0, 130)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="requires SIGHUP")
+def test_several_processes_read_a_new_model(
+    numeric: tuple[Any, np.ndarray], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.ramify"
+    ramify.save(numeric[0], path)
+    with _command(path, "--workers", 2) as (process, address):
+        model = f"{address}/model"
+        assert httpx.get(model, timeout=60).json()["labels"] == list(numeric[0].hierarchy_.labels)
+        ramify.save(PCTClassifier().fit([[0.0], [1.0]], ["new", "newer"]), path)
+        process.send_signal(signal.SIGHUP)
+        while httpx.get(model, timeout=60).json()["labels"] != ["new", "newer"]:
+            assert process.poll() is None
+    assert process.returncode in (0, 130)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="requires SIGHUP")
+def test_processes_go_on_with_their_model_if_the_new_one_cannot_be_read(
+    numeric: tuple[Any, np.ndarray], tmp_path: Path
+) -> None:
+    path = tmp_path / "m.ramify"
+    ramify.save(numeric[0], path)
+    with _command(path, "--workers", 2) as (process, address):
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+        path.write_bytes(b"not a model")
+        process.send_signal(signal.SIGHUP)
+        assert process.stderr is not None
+        assert any("a process of the service ends" in line for line in process.stderr)
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+    assert process.returncode in (0, 130)
+
+
+@contextmanager
+def _command(path: Path, *options: Any) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run ``ramify serve`` until the end of the context, and yield its address."""
     command = [sys.executable, "-c", "from ramify.apps.cli import main; main()"]
-    command += ["serve", str(path), "--port", "0"]
+    command += ["serve", str(path), "--port", "0", *map(str, options)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        address = process.stderr.readline().split(" ")[2]
         try:
-            assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+            yield process, process.stderr.readline().split(" ")[2]
         finally:
             process.send_signal(signal.SIGINT)
-        process.wait(60)
-    assert process.returncode in (0, 130)
+            process.wait(60)

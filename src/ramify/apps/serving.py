@@ -47,6 +47,7 @@ class ServedModel:
         self.times: dict[int, str] = {} if schema is None else dict(schema.times)
         self.texts: set[int] = set() if schema is None else set(schema.texts)
         self.vectors: dict[int, int] = {} if schema is None else dict(schema.vectors)
+        self._only_numbers = not (known or self.times or self.texts or self.vectors)
         self.labels = list(model.hierarchy_.labels)
         self._column = {label: k for k, label in enumerate(self.labels)}
         if self.categories or self.names is not None:
@@ -230,6 +231,8 @@ class ServedModel:
                 f"{len(row) if isinstance(row, list) else _shown(row)}. "
                 "Use null for missing ones.",
             )
+        if self._only_numbers and all(map(_is_number, row)):
+            return row
         return [self._read_cell(value, j, number) for j, value in enumerate(row)]
 
     def _read_cell(self, value: Any, feature: int, number: int) -> Any:

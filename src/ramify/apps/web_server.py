@@ -1,13 +1,18 @@
-"""Run a web service: a socket, time limits for clients, and an end that does not hang."""
+"""Run a web service: a socket, limits for clients, processes, and an end that does not hang."""
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from typing import Any
 
-from ramify._messages import import_extra
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.supervisors import Multiprocess
 
 _HEADER_SECONDS = 10.0  # in which a client must send the head of a request
+_HEADER_BYTES = 1 << 16  # of a head, or of what follows a body
+_START_SECONDS = 120  # in which a process must have read its model
 _STOP_SECONDS = 5  # in which requests may finish after the service was told to stop
 
 
@@ -36,12 +41,30 @@ def run_server(app: Any, listening: socket.socket, max_connections: int) -> None
     make_server(app, max_connections).run(sockets=[listening])
 
 
-def make_server(app: Any, max_connections: int) -> Any:
+def run_workers(
+    make_app: Callable[[], Any], listening: socket.socket, max_connections: int, n_workers: int
+) -> None:
+    """Answer requests in several processes, which are started anew if they end.
+
+    `make_app` has to be picklable. SIGHUP lets the processes make their applications again, one
+    after the other, so that a new model file is read without a pause.
+    """
+    config = _configuration(make_app, -(-max_connections // n_workers), factory=True)
+    config.workers = n_workers
+    config.timeout_worker_healthcheck = _START_SECONDS
+    Multiprocess(config, sockets=[listening]).run()
+
+
+def make_server(app: Any, max_connections: int) -> uvicorn.Server:
     """Return a server of uvicorn whose clients can neither hold connections nor its end."""
-    uvicorn = import_extra("uvicorn", "serve")
-    config = uvicorn.Config(
+    return uvicorn.Server(_configuration(app, max_connections))
+
+
+def _configuration(app: Any, max_connections: int, *, factory: bool = False) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
-        http=_protocol(),
+        factory=factory,
+        http=_PatientProtocol,
         ws="none",
         lifespan="off",
         log_level="critical",
@@ -49,27 +72,40 @@ def make_server(app: Any, max_connections: int) -> Any:
         limit_concurrency=max_connections,
         timeout_graceful_shutdown=_STOP_SECONDS,
     )
-    return uvicorn.Server(config)
 
 
-def _protocol() -> type:
-    import h11
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+class _PatientProtocol(HttpToolsProtocol):  # type: ignore[misc]
+    """HTTP whose clients have limited time and space for the head of a request."""
 
-    class PatientProtocol(H11Protocol):  # type: ignore[misc]
-        """HTTP whose clients have a limited time to send the head of a request."""
+    _outside = 0  # bytes since the last end of a head, part of a body or end of a request
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(_HEADER_SECONDS, self._check_head, None)
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.loop.call_later(_HEADER_SECONDS, self._check_head, None)
 
-        def _check_head(self, before: Any) -> None:
-            """Close the connection if it waits for the same head as at the last call."""
-            if self.transport.is_closing():
-                return
-            if self.cycle is before and self.conn.their_state is h11.IDLE:
-                self.transport.close()
-            else:
-                self.loop.call_later(_HEADER_SECONDS, self._check_head, self.cycle)
+    def data_received(self, data: bytes) -> None:
+        self._outside += len(data)
+        super().data_received(data)
+        if self._outside > _HEADER_BYTES:
+            self.transport.close()
 
-    return PatientProtocol
+    def on_headers_complete(self) -> None:
+        self._outside = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._outside = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._outside = 0
+        super().on_message_complete()
+
+    def _check_head(self, before: Any) -> None:
+        """Close the connection if it waits for the same head as at the last call."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is before and (before is None or before.response_complete):
+            self.transport.close()
+        else:
+            self.loop.call_later(_HEADER_SECONDS, self._check_head, self.cycle)

@@ -414,28 +414,58 @@ def serve(
     max_connections: Annotated[
         int, typer.Option(min=1, help="Most connections at a time; others get status 503.")
     ] = 2_000,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes, each with the model in memory.")
+    ] = 1,
 ) -> None:
     """Answer requests for predictions over HTTP, as JSON.
 
-    ``ramify serve species.ramify --port 8000``
+    ``ramify serve species.ramify --port 8000 --workers 2``
     """
     check_exists(model)
-    from ramify.apps.predicting import keep_promise, load_classifier, remembered_settings
-    from ramify.apps.serving import make_app
-    from ramify.apps.web_server import open_socket, run_server
-
     import_extra("uvicorn", "serve")
-    settings = remembered_settings(model)
-    app = make_app(
-        keep_promise(load_classifier(model), max_error),
-        max_bytes=max_bytes,
-        max_rows=max_rows,
-        max_values=max_values,
-        dates=settings.dates or (settings.found or settings).dates,
-    )
+    import_extra("httptools", "serve")
+    from ramify.apps.web_server import open_socket, run_server, run_workers
+
+    limits = {"max_bytes": max_bytes, "max_rows": max_rows, "max_values": max_values}
+    make_app = ServiceOf(model, max_error, limits)
+    app = make_app()  # also refuses a bad model before any process is started
     with open_socket(host, port) as listening:
         say(f"Listening on http://{host}:{listening.getsockname()[1]} (Ctrl-C stops it)")
-        run_server(app, listening, max_connections)
+        if workers == 1:
+            run_server(app, listening, max_connections)
+        else:
+            del app
+            run_workers(make_app.or_end, listening, max_connections, workers)
+
+
+@dataclass(frozen=True)
+class ServiceOf:
+    """Makes the web service of a model file, also in another process."""
+
+    path: Path
+    max_error: float | None
+    limits: dict[str, int]
+
+    def __call__(self) -> Any:
+        """Read the model and return its application."""
+        from ramify.apps.predicting import keep_promise, load_classifier, remembered_settings
+        from ramify.apps.serving import make_app
+
+        settings = remembered_settings(self.path)
+        return make_app(
+            keep_promise(load_classifier(self.path), self.max_error),
+            dates=settings.dates or (settings.found or settings).dates,
+            **self.limits,
+        )
+
+    def or_end(self) -> Any:
+        """Return the application, or end this process with a line that says why there is none."""
+        try:
+            return self()
+        except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+            say(f"Note: a process of the service ends: {error}", soft_wrap=True)
+            raise SystemExit(1) from None
 
 
 # ---- members of a vote ----------------------------------------------------------------------
