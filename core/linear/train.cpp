@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t held_out_cells = 4'000'000;
 constexpr std::size_t least_held_out = 500;
+// What the estimates are checked with: outputs, and rows, a tenth of all at a time, or up to a
+// fifth of a few.
+constexpr std::size_t checked_outputs = 16;
+constexpr std::size_t checked_rows = 30;
 
 /// The weights of an output that are not dropped.
 struct Column {
@@ -19,11 +23,19 @@ struct Column {
     float intercept = 0;
 };
 
-/// The rows whose margins decide the link, and their margins.
+/// The rows whose margins decide the link, and their margins by models fitted without them.
+///
+/// These are estimated for every row. Of some rows and outputs, they are also computed, by going
+/// on without a part of the rows; this tells by which factor all estimates of an influence are
+/// wrong. Usually they are too large: columns that go together share what each seems to have
+/// alone.
 class HeldOut {
   public:
-    HeldOut(const LinearProblem& problem, std::uint64_t seed)
-        : n_outputs_(problem.positives.n_rows()) {
+    HeldOut(const LinearProblem& problem, const LinearOptions& options)
+        : problem_(problem),
+          options_(options),
+          n_outputs_(problem.positives.n_rows()),
+          sums_(n_outputs_) {
         const std::size_t n = problem.chosen.size();
         if (problem.exclusive) {
             classes_.assign(n, 0);
@@ -42,23 +54,31 @@ class HeldOut {
             if (!problem.exclusive || classes_[i] >= 0) rows_.push_back(i);
         }
         const std::size_t wanted = std::max(least_held_out, held_out_cells / n_outputs_);
-        SplitMix random(seed);
-        for (std::size_t i = 0; wanted < rows_.size() && i < wanted; ++i) {
+        SplitMix random(options.seed);
+        for (std::size_t i = 0; i < std::min(wanted, rows_.size()); ++i) {
             const auto left = static_cast<std::uint32_t>(rows_.size() - i);
             std::swap(rows_[i], rows_[i + random.below(left)]);
         }
         rows_.resize(std::min(rows_.size(), wanted));
         margins_.resize(rows_.size() * n_outputs_);
+        moves_.resize(margins_.size());
     }
 
-    void write(std::size_t output, const LinearSolver& solver) {
+    void write(std::size_t output, const LinearSolver& solver, std::span<const std::int8_t> signs,
+               StopSignal& signal) {
         for (std::size_t r = 0; r < rows_.size(); ++r) {
-            margins_[r * n_outputs_ + output] =
-                static_cast<float>(solver.margin_without(rows_[r]));
+            const std::size_t row = rows_[r];
+            const double move = signs[row] * solver.influence(row, share_left_out(row));
+            margins_[r * n_outputs_ + output] = static_cast<float>(solver.margin(row));
+            moves_[r * n_outputs_ + output] = static_cast<float>(move);
         }
+        const std::size_t every = (n_outputs_ + checked_outputs - 1) / checked_outputs;
+        if (output % every == 0) check(output, solver, signs, signal);
     }
 
-    std::vector<LinearLink> find_links(const LinearProblem& problem) const {
+    std::vector<LinearLink> find_links() {
+        move_margins();
+        const LinearProblem& problem = problem_;
         std::vector<double> weights(rows_.size());
         for (std::size_t r = 0; r < rows_.size(); ++r) weights[r] = problem.weights[rows_[r]];
         const HeldOutMargins held_out{margins_, n_outputs_, weights};
@@ -79,10 +99,56 @@ class HeldOut {
     }
 
   private:
+    struct Sums {
+        double products = 0;  // of estimated and computed moves
+        double squares = 0;   // of estimated moves
+    };
+
+    void check(std::size_t output, const LinearSolver& solver, std::span<const std::int8_t> signs,
+               StopSignal& signal) {
+        const std::size_t n = rows_.size();
+        const std::size_t size = std::max((n + 9) / 10, std::min<std::size_t>((n + 4) / 5, 10));
+        const std::size_t end = std::min(n, std::max(size, checked_rows));
+        for (std::size_t start = 0; start < end; start += size) {
+            const auto fold = std::span(rows_).subspan(start, std::min(size, n - start));
+            std::vector<double> weights(problem_.weights.begin(), problem_.weights.end());
+            for (const std::size_t row : fold) weights[row] *= 1 - share_left_out(row);
+            LinearSolver rest = solver;
+            rest.reduce(weights, options_.stopping, SplitMix(mix(options_.seed) + start), signal);
+            for (const std::size_t row : fold) {
+                const double estimate = solver.influence(row, share_left_out(row));
+                const double move = signs[row] * (solver.margin(row) - rest.margin(row));
+                sums_[output].products += problem_.weights[row] * estimate * move;
+                sums_[output].squares += problem_.weights[row] * estimate * estimate;
+            }
+        }
+    }
+
+    /// Of a row that weighs more than 1, one of the rows that it stands for is left out.
+    double share_left_out(std::size_t row) const {
+        return std::min(1.0, 1 / problem_.weights[row]);
+    }
+
+    void move_margins() {
+        Sums all;
+        for (const auto& own : sums_) {
+            all.products += own.products;
+            all.squares += own.squares;
+        }
+        const double factor = all.squares > 0 ? std::max(0.0, all.products / all.squares) : 0;
+        for (std::size_t k = 0; k < margins_.size(); ++k) {
+            margins_[k] -= static_cast<float>(factor) * moves_[k];
+        }
+    }
+
+    const LinearProblem& problem_;
+    const LinearOptions& options_;
     std::size_t n_outputs_;
     std::vector<std::int32_t> classes_;
     std::vector<std::size_t> rows_;
-    std::vector<float> margins_;
+    std::vector<float> margins_;  // until find_links, of the model that knows all rows
+    std::vector<float> moves_;    // estimates of how far they move if a row is left out
+    std::vector<Sums> sums_;      // of each output
 };
 
 Column column_of(const LinearSolver& solver, double least_weight) {
@@ -132,7 +198,7 @@ LinearModel train_linear(const CsrView& X, const LinearProblem& problem,
                          const LinearOptions& options, StopSignal& signal) {
     const LinearRows rows(X, problem.chosen);
     const std::size_t n_outputs = problem.positives.n_rows();
-    HeldOut held_out(problem, options.seed);
+    HeldOut held_out(problem, options);
     std::vector<Column> columns(n_outputs);
     struct Worker {
         LinearSolver solver;
@@ -152,11 +218,11 @@ LinearModel train_linear(const CsrView& X, const LinearProblem& problem,
         worker->solver.solve(worker->signs, options.stopping, SplitMix(mix(options.seed) + k),
                              signal);
         worker->solver.measure_leverage();
-        held_out.write(k, worker->solver);
+        held_out.write(k, worker->solver, worker->signs, signal);
         columns[k] = column_of(worker->solver, options.least_weight);
     });
     LinearModel model = join(rows, columns);
-    model.links = held_out.find_links(problem);
+    model.links = held_out.find_links();
     return model;
 }
 

@@ -114,6 +114,18 @@ def test_probabilities_are_calibrated():
     assert found < -np.log(theirs).mean() + 0.05
 
 
+@pytest.mark.parametrize("n_classes", [4, 40])
+def test_probabilities_from_few_rows_of_many_words_are_as_high_as_the_accuracy(n_classes):
+    rng = np.random.default_rng(5)
+    shares = rng.lognormal(0, 0.7, (n_classes, 1500)) / np.arange(1, 1501)
+    y = rng.integers(0, n_classes, 2000)
+    X = np.stack([rng.multinomial(40, shares[k] / shares[k].sum()) for k in y]).astype(float)
+    model = LinearClassifier().fit(sparse.csr_array(X[:600]), y[:600].astype(str))
+    scores = model.predict_proba(sparse.csr_array(X[600:]))
+    right = scores.argmax(axis=1) == np.searchsorted(model.classes_, y[600:].astype(str))
+    assert abs(scores.max(axis=1).mean() - right.mean()) < 0.06
+
+
 @pytest.mark.parametrize("cls", ARCHITECTURES)
 def test_as_good_as_flat_liblinear_on_words(cls):
     X, y = words(1200)

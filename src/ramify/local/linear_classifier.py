@@ -102,7 +102,8 @@ class LinearClassifier(ArrayClassifier):
 
     The dual problem is solved by coordinate descent (Hsieh et al., 2008). The scale of the
     probabilities is that which makes the training rows most likely, each judged by an estimate of
-    the hyperplanes learnt without it. Small weights are not stored.
+    the hyperplanes learnt without it. To correct these estimates, learning goes on without a few
+    rows. Small weights are not stored.
 
     References
     ----------
