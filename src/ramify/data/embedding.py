@@ -112,7 +112,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n, n_numbers_)
+        ndarray of shape (n, ``n_numbers_``)
             A vector per text; NaN for missing texts.
         """
         check_is_fitted(self)
@@ -140,7 +140,7 @@ class TextEmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of object, shape (n_numbers_,)
+        ndarray of object, shape (``n_numbers_``,)
             The names.
         """
         check_is_fitted(self)
