@@ -186,8 +186,10 @@ def read_training_features(
         return _learn_texts(estimator, X, categorical_features, form)
     if is_frame(X):
         chosen = chosen_columns(categorical_features, list(X.columns), len(X.columns))
-        schema = learn_columns(columns_of(X), chosen, clus_order=clus_order, form=form)
-        coded = _read_frame(estimator, X, schema, reset=True)
+        weighed: dict[int, Any] = {}
+        columns = columns_of(X)
+        schema = learn_columns(columns, chosen, clus_order=clus_order, form=form, weighed=weighed)
+        coded = _read_frame(estimator, X, schema, reset=True, weighed=weighed)
         _check_any_variable(schema, form)
         return coded, schema
     kind = _times_of_array(X)
@@ -212,13 +214,15 @@ def _learn_texts(
             f"{shorten(np.atleast_1d(categorical_features).tolist())}. Pass a data frame."
         )
     texts = texts_of(X, 0)
-    terms = _learn_terms(texts, form)
+    weighed: dict[int, Any] = {}
+    terms = _learn_terms(texts, form, weighed, 0)
     schema = FeatureSchema(np.zeros(len(terms), dtype=np.int32), {}, texts={0: terms})
     _check_any_variable(schema, form)
     estimator.n_features_in_ = 1
     if hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    return terms.weigh(texts).tocsc(), schema
+    X = weighed[0] if weighed else terms.weigh(texts)
+    return X.tocsc(), schema
 
 
 def columns_of(X: Any) -> dict[Any, Any]:
@@ -233,8 +237,12 @@ def learn_columns(
     *,
     clus_order: bool = False,
     form: str = "presence",
+    weighed: dict[int, Any] | None = None,
 ) -> FeatureSchema:
-    """Return how the columns of a data frame become variables."""
+    """Return how the columns of a data frame become variables.
+
+    `weighed` receives the variables of columns of texts, which are found on the way.
+    """
     kinds = _kinds_of(columns, chosen)
     categories, texts, vectors = {}, {}, {}
     sizes: list[list[int]] = []  # the number of categories of each variable of each column
@@ -244,7 +252,7 @@ def learn_columns(
             categories[j] = categories_of(column, clus_order)
             sizes[j] = [max(1, len(categories[j]))]
         elif kinds.get(j) == TEXT:
-            texts[j] = _learn_terms(texts_of(column, name), form)
+            texts[j] = _learn_terms(texts_of(column, name), form, weighed, j)
             sizes[j] = [0] * len(texts[j])
         elif kinds.get(j) == VECTOR:
             vectors[j] = 0 if form == "passed" else length_of_vectors(column, name)
@@ -254,11 +262,17 @@ def learn_columns(
     return FeatureSchema(n_categories, categories, times, texts, vectors)
 
 
-def _learn_terms(texts: Sequence[str | None], form: str) -> Terms:
+def _learn_terms(
+    texts: Sequence[str | None], form: str, weighed: dict[int, Any] | None, column: int
+) -> Terms:
     """Choose the terms of a text in the form that an estimator needs; see `TEXT_FORMS`."""
     if form == "passed":
         return Terms.none()
-    return Terms.learn(texts, weighted=form == "weights")
+    weighted = form == "weights"
+    if weighed is None:
+        return Terms.learn(texts, weighted=weighted)
+    terms, weighed[column] = Terms.learn_and_weigh(texts, weighted=weighted)
+    return terms
 
 
 def _check_any_variable(schema: FeatureSchema, form: str) -> None:
@@ -476,8 +490,18 @@ def categories_of(column: Any, clus_order: bool) -> tuple[Any, ...]:
     return tuple(categories)
 
 
-def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -> Any:
-    """Convert a data frame to a float matrix, with codes in place of categories."""
+def _read_frame(
+    estimator: Any,
+    X: Any,
+    schema: FeatureSchema,
+    *,
+    reset: bool,
+    weighed: Mapping[int, Any] | None = None,
+) -> Any:
+    """Convert a data frame to a float matrix, with codes in place of categories.
+
+    `weighed`: the variables of columns of texts, if they are known.
+    """
     if not schema.is_read and all(map(_is_plain, X.dtypes)):
         return _read_array(estimator, X, reset=reset)
     if reset or not _has_names_of_fit(estimator, X):
@@ -494,7 +518,9 @@ def _read_frame(estimator: Any, X: Any, schema: FeatureSchema, *, reset: bool) -
             blocks.append(_dense_block(X, first, end, starts, schema))
         if end in schema.texts:
             name = X.columns[end]
-            blocks.append(schema.texts[end].weigh(texts_of(X[name], name)))
+            known = (weighed or {}).get(end)
+            found = schema.texts[end].weigh(texts_of(X[name], name)) if known is None else known
+            blocks.append(found)
         first = end + 1
     if not schema.texts:
         return blocks[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -37,6 +39,8 @@ _MARKS = (
 _IDEOGRAPHS = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _EMOJI = r"\u2600-\u27bf\U0001f000-\U0001faff"
 _WORD = re.compile(rf"[{_IDEOGRAPHS}{_EMOJI}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
+
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)  # much faster where it is the same
 
 
 def are_texts(X: Any) -> bool:
@@ -102,15 +106,14 @@ class _Words:
     @classmethod
     def of(cls, texts: Iterable[str | None]) -> _Words:
         """Split texts into words, in lower case and with one spelling of each letter."""
-        numbers: dict[str, int] = {}
-        add = numbers.setdefault
-        rows = [
-            [add(word, len(numbers)) for word in _split(text)] if text else () for text in texts
-        ]
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
-        flat = np.fromiter(chain.from_iterable(rows), np.int64, int(indptr[-1]))
-        return cls(list(numbers), flat, indptr)
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__  # the next number
+        flat, ends = array("q"), array("q", [0])
+        for text in texts:
+            if text:
+                flat.extend(map(numbers.__getitem__, _split(text)))
+            ends.append(len(flat))
+        return cls(list(numbers), np.array(flat, np.int64), np.array(ends, np.int64))
 
     @property
     def n_texts(self) -> int:
@@ -128,6 +131,7 @@ class _Words:
         """The text of each word."""
         return np.repeat(np.arange(self.n_texts), np.diff(self.indptr))
 
+    @cached_property
     def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return the distinct pairs of adjacent words as keys, and key and text of each pair."""
         together = np.flatnonzero(self.text[1:] == self.text[:-1])
@@ -142,6 +146,8 @@ class _Words:
 
 
 def _split(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
     return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
 
 
@@ -161,35 +167,107 @@ def _parts_of(word: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """Terms, and the number of texts that contain each."""
+class _Parts:
+    """The parts of distinct words, each possibly several times."""
 
-    names: list[str]
+    lengths: NDArray[np.int64]  # the number of parts of each word
+    number: NDArray[np.int64]  # the number of each part of each word, word by word
+    letters: str  # of all words
+    places: NDArray[np.int64]  # where each distinct part begins in `letters`
+    sizes: NDArray[np.int64]  # and how many characters it has
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> _Parts:
+        """Return what `_parts_of` returns for each word, with numbers for the parts."""
+        letters = "".join(f" {word} " for word in words)
+        codes = np.frombuffer(letters.encode("utf-32-le"), np.uint32).astype(np.int64)
+        characters, key = np.unique(codes, return_inverse=True)
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        word = np.repeat(np.arange(len(words)), lengths + 2)
+        left = np.cumsum(lengths + 2)[word] - np.arange(len(codes))  # characters of the word
+        is_long = lengths[word] >= _PART_LENGTHS[0]
+        key, code, found = key.ravel(), key.ravel(), []
+        for size in range(2, _PART_LENGTHS[-1] + 1):
+            # Numbers of the runs that begin at each place, from those of one character less.
+            key = key * len(characters) + np.append(code[size - 1 :], np.zeros(size - 1, np.int64))
+            key = np.unique(key, return_inverse=True)[1].ravel()
+            if size in _PART_LENGTHS:
+                starts = np.flatnonzero(is_long & (left >= size))
+                _, first, number = np.unique(key[starts], return_index=True, return_inverse=True)
+                found.append((word[starts], number.ravel(), starts[first], size))
+        owner = np.concatenate([owner for owner, *_ in found])
+        places = np.concatenate([places for *_, places, _ in found])
+        sizes = np.concatenate([np.full(len(places), size) for *_, places, size in found])
+        shifts = np.cumsum([0, *(len(places) for *_, places, _ in found)])
+        numbers = [own[1] + shift for own, shift in zip(found, shifts, strict=False)]
+        order = np.argsort(owner, kind="stable")
+        return cls(
+            np.bincount(owner, minlength=len(words)),
+            np.concatenate(numbers)[order],
+            letters,
+            places,
+            sizes,
+        )
+
+    def names(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return some parts as terms."""
+        starts, ends = self.places[numbers], self.places[numbers] + self.sizes[numbers]
+        return [self.letters[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    def count(self, found: _Words) -> NDArray[np.int64]:
+        """Return how many texts have each part."""
+        n_parts = len(self.places)
+        words = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        parts = _matrix(self.number, words, len(self.lengths), n_parts)
+        counts = np.zeros(n_parts, dtype=np.int64)
+        for start in range(0, found.n_texts, _TEXTS_AT_ONCE):
+            some = found.counts[start : start + _TEXTS_AT_ONCE] @ parts
+            counts += np.bincount(some.indices, minlength=n_parts)
+        return counts
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The terms of one kind that are kept, and the number of texts that contain each."""
+
+    names: list[str]  # in order
     counts: NDArray[np.int64]
+    columns: NDArray[np.int64]  # the place in `names` of every term that there was, or -1
 
-    def kept(self) -> _Counted:
-        """Return the terms of the most texts, in order."""
-        places = [k for k, name in enumerate(self.names) if len(name) <= _LONGEST]
+    @classmethod
+    def of(
+        cls, names: list[str], counts: NDArray[np.int64], numbers: NDArray[np.int64], n_terms: int
+    ) -> _Kept:
+        """Keep the terms of the most texts; `numbers`: those of the named ones among `n_terms`."""
+        places = [k for k, name in enumerate(names) if len(name) <= _LONGEST]
         if len(places) > _MAX_TERMS:
-            counts = self.counts[places]
-            least = np.partition(counts, -_MAX_TERMS)[-_MAX_TERMS]
-            ties = sorted(
-                (k for k in places if self.counts[k] == least), key=self.names.__getitem__
-            )
-            above = [k for k in places if self.counts[k] > least]
+            least = np.partition(counts[places], -_MAX_TERMS)[-_MAX_TERMS]
+            ties = sorted((k for k in places if counts[k] == least), key=names.__getitem__)
+            above = [k for k in places if counts[k] > least]
             places = above + ties[: _MAX_TERMS - len(above)]
-        places.sort(key=self.names.__getitem__)
-        return _Counted([self.names[k] for k in places], self.counts[places])
+        places.sort(key=names.__getitem__)
+        columns = np.full(n_terms, -1)
+        columns[numbers[places]] = np.arange(len(places))
+        return cls([names[k] for k in places], counts[places], columns)
 
 
-def _count_words(found: _Words) -> _Counted:
-    """Count the texts of each word, and of each pair of words that two texts have."""
+def _keep_words(found: _Words) -> _Kept:
+    """Keep words, and pairs of words that two texts have."""
     words = _count_texts(found.number, found.text, len(found.words))
-    keys, number, text = found.pairs()
+    keys, number, text = found.pairs
     pairs = _count_texts(number, text, len(keys))
     frequent = np.flatnonzero(pairs > 1)
     names = [*found.words, *map(found.pair, keys[frequent].tolist())]
-    return _Counted(names, np.concatenate([words, pairs[frequent]]))
+    numbers = np.concatenate([np.arange(len(words)), len(words) + frequent])
+    counts = np.concatenate([words, pairs[frequent]])
+    return _Kept.of(names, counts, numbers, len(words) + len(keys))
+
+
+def _keep_parts(found: _Words, parts: _Parts) -> _Kept:
+    """Keep the parts of words that two texts have."""
+    counts = parts.count(found)
+    frequent = np.flatnonzero(counts > 1)
+    return _Kept.of(parts.names(frequent), counts[frequent], frequent, len(counts))
 
 
 def _count_texts(
@@ -198,20 +276,6 @@ def _count_texts(
     """Return in how many texts each term occurs."""
     distinct = np.unique(text * max(1, n_terms) + number)
     return np.bincount(distinct % max(1, n_terms), minlength=n_terms)
-
-
-def _count_parts(found: _Words) -> _Counted:
-    """Count the texts of each part of words that two texts have."""
-    numbers: dict[str, int] = {}
-    lists = [[numbers.setdefault(p, len(numbers)) for p in _parts_of(w)] for w in found.words]
-    parts = _of_lists(lists, len(numbers))
-    counts = np.zeros(len(numbers), dtype=np.int64)
-    for start in range(0, found.n_texts, _TEXTS_AT_ONCE):
-        some = found.counts[start : start + _TEXTS_AT_ONCE] @ parts
-        counts += np.bincount(some.indices, minlength=len(numbers))
-    frequent = np.flatnonzero(counts > 1)
-    names = list(numbers)
-    return _Counted([names[k] for k in frequent.tolist()], counts[frequent])
 
 
 def _matrix(
@@ -223,11 +287,29 @@ def _matrix(
     return sparse.csr_array(found.tocsr())
 
 
-def _of_lists(lists: Sequence[Sequence[int]], n_columns: int) -> sparse.csr_array[np.float64]:
-    """Return how often each column is listed for each row."""
-    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-    columns = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum()))
-    return _matrix(columns, np.repeat(np.arange(len(lists)), lengths), len(lists), n_columns)
+@dataclass(frozen=True)
+class _Columns:
+    """The variables of the terms of some texts; -1 for a term without."""
+
+    of_words: NDArray[np.int64]  # of the distinct words, followed by the distinct pairs
+    lengths: NDArray[np.int64]  # the number of parts of each distinct word
+    of_parts: NDArray[np.int64]  # of each part of each word, word by word
+
+    def occurrences(self, found: _Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the text and the variable of each occurrence of a term."""
+        _, pair, text = found.pairs
+        columns = self.of_words[np.concatenate([found.number, len(found.words) + pair])]
+        rows = np.concatenate([found.text, text])
+        if len(self.of_parts):
+            # The list of each word of each text, one after the other.
+            repeats = self.lengths[found.number]
+            ends = np.cumsum(repeats)
+            moved = np.cumsum(self.lengths)[found.number] - ends
+            places = np.repeat(moved, repeats) + np.arange(ends[-1] if len(ends) else 0)
+            columns = np.concatenate([columns, self.of_parts[places]])
+            rows = np.concatenate([rows, np.repeat(found.text, repeats)])
+        is_known = columns >= 0
+        return rows[is_known], columns[is_known]
 
 
 @savable
@@ -262,18 +344,40 @@ class Terms:
 
         `weighted`: whether variables are TF-IDF.
         """
+        return cls._learn(texts, _Words.of(texts), weighted)[0]
+
+    @classmethod
+    def learn_and_weigh(
+        cls, texts: Sequence[str | None], *, weighted: bool
+    ) -> tuple[Terms, sparse.csr_array[np.float64]]:
+        """Return the terms of training texts and the variables of these texts."""
         found = _Words.of(texts)
-        words, parts = _count_words(found).kept(), _Counted([], np.zeros(0, dtype=np.int64))
+        terms, columns = cls._learn(texts, found, weighted)
+        if len(texts) > _TEXTS_AT_ONCE:
+            return terms, terms.weigh(texts)
+        return terms, terms._weigh_occurrences(found, columns)
+
+    @classmethod
+    def _learn(
+        cls, texts: Sequence[str | None], found: _Words, weighted: bool
+    ) -> tuple[Terms, _Columns]:
+        kept = [_keep_words(found)]
+        none = np.zeros(0, dtype=np.int64)
+        columns = _Columns(kept[0].columns, none, none)
         n_with_words = int(np.count_nonzero(np.diff(found.indptr)))
-        if len(found.number) <= _MANY_WORDS * n_with_words:
-            parts = _count_parts(found).kept()
+        if 0 < len(found.number) <= _MANY_WORDS * n_with_words:
+            parts = _Parts.of(found.words)
+            kept.append(_keep_parts(found, parts))
+            own = kept[1].columns[parts.number]
+            own[own >= 0] += len(kept[0].names)
+            columns = _Columns(kept[0].columns, parts.lengths, own)
         n_known = sum(text is not None for text in texts)
-        counts = np.concatenate([words.counts, parts.counts])
+        counts = np.concatenate([one.counts for one in kept])
         idf = 1 + np.log((1 + n_known) / (1 + counts)) if weighted else None
-        terms = [*words.names, *parts.names]
+        terms = [name for one in kept for name in one.names]
         ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)))
         letters = np.frombuffer("".join(terms).encode(), dtype=np.uint8)
-        return cls(letters, ends, len(words.names), idf)
+        return cls(letters, ends, len(kept[0].names), idf), columns
 
     @classmethod
     def none(cls) -> Terms:
@@ -322,7 +426,12 @@ class Terms:
 
     def _weigh(self, texts: Sequence[str | None]) -> sparse.csr_array[np.float64]:
         found = _Words.of(texts)
-        rows, columns = self._occurrences(found)
+        return self._weigh_occurrences(found, self._columns_of(found))
+
+    def _weigh_occurrences(
+        self, found: _Words, all_columns: _Columns
+    ) -> sparse.csr_array[np.float64]:
+        rows, columns = all_columns.occurrences(found)
         keys, counts = np.unique(rows * len(self) + columns, return_counts=True)
         rows, columns = np.divmod(keys, max(1, len(self)))
         weights = np.ones(len(keys))
@@ -338,18 +447,14 @@ class Terms:
         shape = (found.n_texts, len(self))
         return compact(sparse.csr_array((weights, columns, indptr), shape))  # type: ignore[no-any-return]
 
-    def _occurrences(self, found: _Words) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the text and the number of each occurrence of a term."""
-        keys, pair, text = found.pairs()
+    def _columns_of(self, found: _Words) -> _Columns:
+        """Look up the terms of some texts."""
         known = self._number_of_word
-        names = chain(found.words, map(found.pair, keys.tolist()))
-        number = np.fromiter((known.get(name, -1) for name in names), np.int64)
-        columns = number[np.concatenate([found.number, len(found.words) + pair])]
-        rows = np.concatenate([found.text, text])
-        is_known = columns >= 0
-        rows, columns = rows[is_known], columns[is_known]
+        names = chain(found.words, map(found.pair, found.pairs[0].tolist()))
+        of_words = np.fromiter((known.get(name, -1) for name in names), np.int64)
+        none = np.zeros(0, dtype=np.int64)
         if self.n_words == len(self):
-            return rows, columns
+            return _Columns(of_words, none, none)
         own, n_words = self._number_of_part, self.n_words
         lists = [
             [n_words + own[part] for part in _parts_of(word) if part in own]
@@ -357,15 +462,7 @@ class Terms:
         ]
         lengths = np.fromiter(map(len, lists), np.int64, len(lists))
         flat = np.fromiter(chain.from_iterable(lists), np.int64, int(lengths.sum()))
-        # The list of each word of each text, one after the other.
-        repeats = lengths[found.number]
-        ends = np.cumsum(repeats)
-        moved = np.cumsum(lengths)[found.number] - ends
-        places = np.repeat(moved, repeats) + np.arange(ends[-1] if len(ends) else 0)
-        return (
-            np.concatenate([rows, np.repeat(found.text, repeats)]),
-            np.concatenate([columns, flat[places]]),
-        )
+        return _Columns(of_words, lengths, flat)
 
     def describe(self, number: int) -> str:
         """Return a term as readers see it, with an ellipsis where a part of a word is cut.
