@@ -84,8 +84,9 @@ def main() -> None:
     np.seterr(all="ignore")
     if not os.environ.get("ASAN_OPTIONS"):
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-    sys.stdout.write("ready\n")  # imports take long under a sanitizer
-    sys.stdout.flush()
+    answers, sys.stdout = sys.stdout, sys.stderr  # models with a changed `verbose` print
+    answers.write("ready\n")  # imports take long under a sanitizer
+    answers.flush()
     for line in sys.stdin:
         started = time.process_time()
         path, *forms = line.split()
@@ -96,8 +97,8 @@ def main() -> None:
             "seconds": time.process_time() - started,
             "peak_mb": peak_memory(),
         }
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":
