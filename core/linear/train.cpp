@@ -106,6 +106,8 @@ class HeldOut {
 
     void check(std::size_t output, const LinearSolver& solver, std::span<const std::int8_t> signs,
                StopSignal& signal) {
+        const LinearStopping roughly{3 * options_.stopping.tolerance,
+                                     options_.stopping.max_epochs};
         const std::size_t n = rows_.size();
         const std::size_t size = std::max((n + 9) / 10, std::min<std::size_t>((n + 4) / 5, 10));
         const std::size_t end = std::min(n, std::max(size, checked_rows));
@@ -114,7 +116,7 @@ class HeldOut {
             std::vector<double> weights(problem_.weights.begin(), problem_.weights.end());
             for (const std::size_t row : fold) weights[row] *= 1 - share_left_out(row);
             LinearSolver rest = solver;
-            rest.reduce(weights, options_.stopping, SplitMix(mix(options_.seed) + start), signal);
+            rest.reduce(weights, roughly, SplitMix(mix(options_.seed) + start), signal);
             for (const std::size_t row : fold) {
                 const double estimate = solver.influence(row, share_left_out(row));
                 const double move = signs[row] * (solver.margin(row) - rest.margin(row));
