@@ -89,8 +89,8 @@ def draw(part: str, sizes: Sequence[int], curves: Curves, path: Path) -> None:
         for (name, found), colour in zip(curves.items(), COLOURS, strict=False):
             heights = [found[0] / second for second in found] if part == "threads" else found
             axes.plot(sizes, heights, "o-", color=colour, label=name, markersize=4)
-        base, share = (1.0, 1) if part == "threads" else straight(sizes, curves)
-        guide = [base * (size / sizes[0]) / share for size in sizes]
+        first = 1.0 if part == "threads" else min(found[0] for found in curves.values()) / 2
+        guide = [first * size / sizes[0] for size in sizes]
         axes.plot(sizes, guide, ":", color="#8a979c", label=f"in proportion to {part}")
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2 if part == "threads" else 10)
@@ -105,11 +105,6 @@ def draw(part: str, sizes: Sequence[int], curves: Curves, path: Path) -> None:
         with replacing(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None})
         plt.close(figure)
-
-
-def straight(sizes: Sequence[int], curves: Curves) -> tuple[float, float]:
-    """Return where a line in proportion to the size starts: below all curves at the last size."""
-    return min(found[-1] for found in curves.values()) / 2, sizes[-1] / sizes[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
