@@ -49,10 +49,11 @@ def switches_of(text: str) -> list[str]:
 def working_folder(settings: Path, root: Path, text: str) -> Path:
     """Return the folder at or above a settings file in which its data file is found."""
     named = re.search(r"^\s*File\s*=\s*(\S.*?)\s*$", text, re.MULTILINE)
-    place = settings.parent
-    while named and place != root and not (place / named[1].strip("\"'")).is_file():
-        place = place.parent
-    return settings.parent if place == root else place
+    if named is None:
+        return settings.parent
+    above = settings.parents[: settings.parents.index(root) + 1]
+    found = (place for place in above if (place / named[1].strip("\"'")).is_file())
+    return next(found, settings.parent)
 
 
 def main(arguments: list[str] | None = None) -> None:

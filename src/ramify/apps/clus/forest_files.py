@@ -90,7 +90,7 @@ def _oob_lines(
         f"FTValue (FTest): {java_double(learned.f_test)}",
         *model_information(problem, found.models),
         *target_statistics(problem, found.models),
-        *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else [""]),
+        *(found.lines("Out-Of-Bag Estimate of Error", problem.target) if shown else []),
     ]
 
 

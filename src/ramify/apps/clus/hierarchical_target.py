@@ -97,10 +97,7 @@ class HierarchicalTarget:
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the data or do not apply."""
-        return {
-            ("Hierarchical", "Type"): "DAG" if self.labels.is_dag else "Tree",
-            ("Ensemble", "FeatureRankingPerTarget"): "No",
-        }
+        return {("Hierarchical", "Type"): "DAG" if self.labels.is_dag else "Tree"}
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ramify import _core
 from ramify.apps.clus.data import Attributes, Rows
-from ramify.apps.clus.estimator import bootstraps, heuristic
+from ramify.apps.clus.estimator import bootstraps, f_test_levels, heuristic
 from ramify.apps.clus.hierarchical_target import HierarchicalErrors
 from ramify.apps.clus.measures import Counts
 from ramify.apps.clus.models import Evaluation, Learned, Model, describe, join
@@ -38,8 +38,8 @@ def header_lines(
 ) -> list[str]:
     """Return the date, attributes and settings that begin a file.
 
-    CLUS writes the header of a cross-validation before it chooses a pruning method (`after` is
-    False then).
+    CLUS writes the header of a cross-validation before it chooses a pruning method and a level of
+    the F-test (`after` is False then).
     """
     attributes = problem.attributes
     now = datetime.now()  # local time, as in CLUS
@@ -82,7 +82,8 @@ def _effective(
         ("Tree", "Heuristic"): heuristic(settings, problem.target.kind),
         ("Tree", "PruningMethod"): problem.target.pruning(problem, after=after),
     }
-    found["Tree", "FTest"] = java_double(learned.f_test)
+    chosen = after or len(f_test_levels(settings)) == 1
+    found["Tree", "FTest"] = java_double(learned.f_test if chosen else 1.0)
     if not settings.text("Data", "File"):
         found["Data", "File"] = f"{settings.application}.arff"
     if found["Tree", "PruningMethod"] == "M5":
@@ -91,6 +92,8 @@ def _effective(
         found["Data", "PruneSetMax"] = settings.text("Data", "PruneSetMax")
     found |= problem.target.effective(settings)
     if problem.switches.forest:
+        if len(attributes.clustering) == 1 and settings.names("Ensemble", "FeatureRanking"):
+            found["Ensemble", "FeatureRankingPerTarget"] = "No"  # CLUS says so when it ranks
         found["Ensemble", "EnsembleBootstrapping"] = "Yes" if bootstraps(settings) else "No"
         found["Ensemble", "SelectRandomSubspaces"] = str(features_drawn(problem))
         found["Output", "WriteOOBFile"] = "Yes"
