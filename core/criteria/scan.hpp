@@ -63,7 +63,9 @@ concept Scan = requires(S scan, const S& done, const Targets& targets, const Nod
     scan.complete(category);
     { done.value_weight(category) } -> std::same_as<double>;
     // The gain if a category joined the left side; the category joins it; the gain of a test with
-    // one branch per category.
+    // one branch per category. Where there is clus_score_with(category), it is the score with the
+    // operations of CLUS: of categories that divide a node alike, CLUS takes a later one if its
+    // score comes out larger.
     { done.gain_with(category) } -> std::same_as<double>;
     scan.take(category);
     { done.gain_of_all(categories) } -> std::same_as<double>;

@@ -114,6 +114,24 @@ double TargetScan<Statistic>::gain_with(std::size_t value) const {
 }
 
 template <typename Statistic>
+double TargetScan<Statistic>::clus_score_with(std::size_t value) const {
+    if constexpr (!Statistic::uses_logarithms) {
+        return gain_with(value);
+    } else {
+        const double* sums = value_sums(value);
+        for (std::size_t k = 0; k < width_; ++k) {
+            joined_[k] = left_[k] + sums[k];
+            right_[k] = known_[k] - joined_[k];
+        }
+        const double here = left_weight_ + value_weight_[value];
+        const double there = known_weight_ - here;
+        const double parts = here * statistic_.clus_entropy(joined_.data(), here) +
+                             there * statistic_.clus_entropy(right_.data(), there);
+        return statistic_.clus_entropy(known_.data(), known_weight_) - parts / known_weight_;
+    }
+}
+
+template <typename Statistic>
 void TargetScan<Statistic>::take(std::size_t value) {
     const double* sums = value_sums(value);
     for (std::size_t k = 0; k < width_; ++k) left_[k] += sums[k];

@@ -46,6 +46,7 @@ class TargetScan : public ScanBase {
     void add(std::size_t value, std::uint32_t entry);
     void complete(std::size_t value);
     double gain_with(std::size_t value) const;
+    double clus_score_with(std::size_t value) const;
     void take(std::size_t value);
     double gain_of_all(std::span<const std::uint32_t> values) const;
 

@@ -1,5 +1,7 @@
 #include "criteria/target_statistics.hpp"
 
+#include <numbers>
+
 namespace ramify {
 
 void NumericStatistic::add(const double* values, double weight, double* sums) const {
@@ -79,6 +81,25 @@ double NominalStatistic<by_entropy>::impurity(const double* sums, double weight,
     }
     if (by_entropy || n_known == 0) return total;
     return total / static_cast<double>(n_known);
+}
+
+template <bool by_entropy>
+double NominalStatistic<by_entropy>::clus_entropy(const double* sums, double weight) const {
+    constexpr double too_little = 1e-6;
+    const double* known = sums + table_.n_columns();
+    double total = 0;
+    for (std::size_t i = 0; i < table_.n_targets(); ++i) {
+        const double here = table_.any_unknown ? known[i] : weight;
+        if (here < too_little) continue;
+        double terms = 0;
+        for (auto c = table_.first(i); c < table_.first(i + 1); ++c) {
+            if (sums[c] == 0) continue;
+            const double share = sums[c] / here;
+            terms += share * std::log(share);
+        }
+        total += -terms / std::numbers::ln2;
+    }
+    return total;
 }
 
 template class NominalStatistic<false>;

@@ -48,6 +48,8 @@ class NominalStatistic {
     /// Likewise. The order of the factors is that of CLUS, which differs for the right side:
     /// categories that divide a node alike differ in rounding only.
     double impurity(const double* sums, double weight, bool rest = false) const;
+    /// Sum of the entropies, each with the operations of CLUS.
+    double clus_entropy(const double* sums, double weight) const;
 
   private:
     const TargetTable& table_;

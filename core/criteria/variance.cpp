@@ -115,9 +115,14 @@ double VarianceScan::square_with(std::size_t value) const {
 }
 
 double VarianceScan::gain_with(std::size_t value) const {
-    const double weight = left_weight_ + value_weight_[value];
-    if (clus_) return clus_sums_.gain_with(value, weight, known_weight_, n_labels_);
-    return gain_of(square_with(value), left_cross_ + value_cross_[value], weight);
+    if (clus_) return clus_score_with(value) * static_cast<double>(n_labels_);
+    return gain_of(square_with(value), left_cross_ + value_cross_[value],
+                   left_weight_ + value_weight_[value]);
+}
+
+double VarianceScan::clus_score_with(std::size_t value) const {
+    return clus_sums_.score_with(value, left_weight_ + value_weight_[value], known_weight_,
+                                 n_labels_);
 }
 
 void VarianceScan::take(std::size_t value) {

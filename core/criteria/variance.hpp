@@ -67,6 +67,7 @@ class VarianceScan : public ScanBase {
     }
     void complete(std::size_t value);
     double gain_with(std::size_t value) const;
+    double clus_score_with(std::size_t value) const;
     void take(std::size_t value);
     double gain_of_all(std::span<const std::uint32_t> values) const;
 

@@ -35,8 +35,8 @@ double VarianceAsClus::square(std::size_t category) const {
 
 /// SS(T') - (SS(P) + SS(N)), each a sum over the labels in their order, divided by the number of
 /// labels, N being what P leaves of T'.
-double VarianceAsClus::gain_with(std::size_t category, double left_weight, double known_weight,
-                                 std::size_t n_labels) const {
+double VarianceAsClus::score_with(std::size_t category, double left_weight, double known_weight,
+                                  std::size_t n_labels) const {
     const double* added = row(category);
     const double rest_weight = known_weight - left_weight;
     double whole = 0;
@@ -51,7 +51,7 @@ double VarianceAsClus::gain_with(std::size_t category, double left_weight, doubl
         rest += labels_->label_weight[id] * (there - there * there / rest_weight);
     }
     const auto n = static_cast<double>(n_labels);
-    return (whole / n - (part / n + rest / n)) * n;
+    return whole / n - (part / n + rest / n);
 }
 
 void VarianceAsClus::take(std::size_t category) {

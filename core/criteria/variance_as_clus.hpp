@@ -21,10 +21,10 @@ class VarianceAsClus {
     void add(std::span<const CategoryEntry> entries);
     /// Sum of w S^2 over the labels of a category.
     double square(std::size_t category) const;
-    /// The gain if a category joins the left side, which then has this weight. `n_labels`: all of
-    /// the data, even if no entry has them.
-    double gain_with(std::size_t category, double left_weight, double known_weight,
-                     std::size_t n_labels) const;
+    /// The gain per label if a category joins the left side, which then has this weight.
+    /// `n_labels`: all of the data, even if no entry has them.
+    double score_with(std::size_t category, double left_weight, double known_weight,
+                      std::size_t n_labels) const;
     void take(std::size_t category);
 
     // Per label, over the entries with a known value, and one row of the same per category.

@@ -159,6 +159,17 @@ void ScanSplitter<S>::add_unstored(const FeatureOrder& order) {
     }
 }
 
+/// What sets of categories are compared by: the score, in CLUS with the operations of CLUS.
+template <Scan S>
+double ScanSplitter<S>::rank_of(std::size_t category, double score, double left_weight) const {
+    if constexpr (requires { scan_.clus_score_with(category); }) {
+        if (rules_.clus && score != rejected) {
+            return scoring_.clus_ratio(scan_.clus_score_with(category), left_weight);
+        }
+    }
+    return score;
+}
+
 /// Greedy forward selection: adds the category that helps most as long as one helps.
 template <Scan S>
 void ScanSplitter<S>::choose_subset(Split& best) {
@@ -174,6 +185,7 @@ void ScanSplitter<S>::choose_subset(Split& best) {
     std::vector<char> chosen(categories_.size(), 0);
     double best_score = rejected;
     double best_gain = 0;
+    double best_rank = rejected;
     double left_rows = 0;
     for (std::size_t round = 0; round < most; ++round) {
         std::size_t pick = categories_.size();
@@ -185,9 +197,11 @@ void ScanSplitter<S>::choose_subset(Split& best) {
             }
             const double gain = scan_.gain_with(k);
             const double score = scoring_.score(gain, left);
-            if (score > best_score + step) {
+            const double rank = rank_of(k, score, left);
+            if (rank > best_rank + step) {
                 best_score = score;
                 best_gain = gain;
+                best_rank = rank;
                 pick = k;
             }
         }

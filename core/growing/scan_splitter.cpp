@@ -56,7 +56,7 @@ bool ScanSplitter<S>::consider(double score, double gain, double left_weight, st
     best.upper_rank = upper;
     best.lower_rank = lower;
     const auto& values = dataset_.features[feature_].values;
-    best.threshold = threshold_between(values[upper], values[lower], rules_.midpoint);
+    best.threshold = threshold_between(values[upper], values[lower], rules_.midpoint, rules_.clus);
     best.category_branch.clear();
     best.missing_branch = -1;
     const double share = left_weight / weight_;

@@ -95,6 +95,7 @@ class ScanSplitter final : public Splitter {
     double gain_of_missing();
     void add_missing_category();
     bool sides_large_enough(double left_rows, double left_weight) const;
+    double rank_of(std::size_t category, double score, double left_weight) const;
     void choose_subset(Split& best);
     void choose_random_subset(SplitMix& random, Split& best);
     void try_subset_with_missing(std::vector<char>& chosen, double left_rows, Split& best);

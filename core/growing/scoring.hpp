@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "common/tolerance.hpp"
 #include "data/dataset.hpp"
@@ -62,6 +63,16 @@ class Scoring {
     double score_of_branches(double gain, double information) const {
         const double score = score_before_ratio(gain);
         return rules_.gain_ratio && score != rejected ? ratio(score, information) : score;
+    }
+
+    /// The score of CLUS for a test with two branches, divided by the split information of CLUS
+    /// for gain ratios.
+    double clus_ratio(double score, double left_weight) const {
+        if (!rules_.gain_ratio) return score;
+        const double left = left_weight / known_weight_;
+        const double rest = (known_weight_ - left_weight) / known_weight_;
+        const double terms = left * std::log(left) + rest * std::log(rest);
+        return score / (-terms / std::numbers::ln2);
     }
 
     /// Rows that each side of a test of a numeric feature must have.

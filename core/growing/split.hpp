@@ -25,10 +25,12 @@ struct Split {
         share;  // per branch: its part of the weight, without rows that are divided
 };
 
-/// The threshold of a numeric test between two distinct values of its feature.
-inline double threshold_between(double upper, double lower, bool midpoint) {
+/// The threshold of a numeric test between two distinct values of its feature. CLUS rounds the
+/// middle seen from the larger value.
+inline double threshold_between(double upper, double lower, bool midpoint, bool clus = false) {
     if (!midpoint) return lower;
-    const double middle = lower + (upper - lower) / 2;
+    const double half = (upper - lower) / 2;
+    const double middle = clus ? upper - half : lower + half;
     // Adjacent numbers have no midpoint, and the difference of huge numbers overflows.
     return std::isfinite(middle) && middle < upper ? middle : lower;
 }

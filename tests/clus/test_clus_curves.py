@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ramify.apps.clus.measures import simplify
+from ramify.apps.clus.measures import precision_at, simplify
 
 
 def test_points_in_horizontal_and_vertical_parts_are_removed() -> None:
@@ -21,3 +21,9 @@ def test_points_that_are_almost_level_are_kept() -> None:
     kept = simplify(x, y)
     np.testing.assert_array_equal(kept[0], x)
     np.testing.assert_array_equal(kept[1], y)
+
+
+def test_precision_where_the_curve_drops_is_the_mean() -> None:
+    x, y = np.array([0.0, 0.5, 0.5, 0.75, 1.0]), np.array([1.0, 1.0, 0.6, 0.4, 0.2])
+    assert precision_at(x, y, 0.5) == 0.8
+    assert precision_at(x, y, 0.625) == 0.5

@@ -27,6 +27,8 @@ ALL_RANKED = (
     "[Ensemble]\nEnsembleMethod = RForest\nIterations = [2,4]\nFeatureRankingPerTarget = Yes\n"
     "FeatureRanking = [Genie3,Symbolic,RForest]\n"
 )
+# Some weights of rows with missing values are no binary fractions.
+UNEVEN = "[Ensemble]\nIterations = 4\nFeatureRanking = [Genie3]\nPrintAllModels = Yes\n"
 LEVELS = (
     "[Data]\nFile = train.arff\nTestSet = 0.3\nPruneSet = test.arff\n"
     "[Tree]\nHeuristic = VarianceReduction\nFTest = [0.01,0.5]\n"
@@ -56,6 +58,10 @@ RUNS = {
         "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
         "forest-ranked": FILES + TREE + "[Tree]\nFTest = [0.001,0.1]\n" + ALL_RANKED,
+        "unpruned": FILES + TREE + "ClassificationThreshold = 30\n[Tree]\nPruningMethod = None\n",
+        "xval-middle": "[Data]\nFile = train.arff\nXVal = 3\n"
+        + TREE
+        + "RecallValues = [0.25,0.5]\n[Tree]\nSplitPosition = Middle\nFTest = [0.05,0.5]\n",
     },
     "zeros": {
         "tree": FILES + TREE,
@@ -90,15 +96,21 @@ RUNS = {
     "multilabel_missing": {
         "gain": "[Attributes]\nTarget = 5-7\n" + FILES + GAIN + BOTH,
         "ratio": "[Attributes]\nTarget = 5-7\n" + FILES + RATIO + BOTH,
+        "forest-uneven": "[Attributes]\nTarget = 5-7\n" + FILES + UNEVEN + BOTH,
     },
     "classes_missing": {
         "gain": "[Attributes]\nTarget = 5-6\n" + FILES + GAIN + BOTH,
         "ratio": "[Attributes]\nTarget = 5-6\n" + FILES + RATIO + BOTH,
+        "forest-uneven": "[Attributes]\nTarget = 5-6\n" + FILES + UNEVEN + BOTH,
     },
     "regression": {
         "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
         "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
         "forest-bags": "[Attributes]\nTarget = 3-4\n" + FILES + PER_TREE + "BagSubspaces\n",
+        "forest-quiet": "[Attributes]\nTarget = 3-4\n"
+        + FILES
+        + PER_TREE
+        + "Bagging\nFeatureRankingPerTarget = Yes\n[Output]\nTrainErrors = No\n",
         "forest-ranked": "[Attributes]\nTarget = 3-4\n" + FILES + ALL_RANKED,
         "levels": "[Attributes]\nTarget = 3-4\n" + LEVELS,
     },

@@ -28,6 +28,7 @@ from ramify.apps.clus.hierarchical_target import HierarchicalTarget
 from ramify.apps.clus.models import Learned, Model
 from ramify.apps.clus.permuting import permutation_importance
 from ramify.apps.clus.problem import Problem, Target, features_drawn
+from ramify.apps.clus.table_targets import NominalTarget
 from ramify.apps.clus.trees import node_rows, sign_zeros
 from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema
@@ -66,13 +67,17 @@ def _make_learner(problem: Problem) -> Learner:
         def describe(rows: Rows) -> LabelTargets:
             return label_targets(tree, hierarchy, rows.y, rows.weights, many=True)
 
-        return Learner(TreeOptions.of(tree), schema, describe, supervision=supervision)
+        order = target.labels.order if supervision == 1 else None
+        return Learner(
+            TreeOptions.of(tree), schema, describe, supervision=supervision, label_order=order
+        )
     del parameters["clus_compat"]
     parameters.pop("cv", None)  # of the estimator that chooses a level of the F-test
     pruning = parameters.pop("pruning", None), parameters.pop("pruning_factor", 0.0)
     conventions = ClusNumeric() if target.kind == "numeric" else ClusNominal()
     options = TreeOptions(conventions=conventions, **parameters)
-    return Learner(options, schema, target.describe, *pruning)
+    totals = target.with_totals if isinstance(target, NominalTarget) else None
+    return Learner(options, schema, target.describe, *pruning, with_totals=totals)
 
 
 def shown_models(problem: Problem, models: list[Model]) -> list[Model]:
@@ -98,10 +103,12 @@ def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | N
     models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
     if pruned is not None:
         models.append(Model("Pruned", [pruned]))
-    models += [
-        Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
-        for threshold in target.thresholds
-    ]
+    # In CLUS, label sets at thresholds are what pruning makes of the tree.
+    if problem.settings.text("Tree", "PruningMethod") != "None":
+        models += [
+            Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
+            for threshold in target.thresholds
+        ]
     return Learned(models, shown_models(problem, models), train, prune, level, seconds)
 
 
@@ -317,6 +324,9 @@ class Learner:
     pruning: str | None = None  # the method for the pruned tree
     prune_factor: float = 0.0  # the factor of method "m5"
     supervision: float = 1.0  # the part of the labels in the heuristic; features have the rest
+    label_order: NDArray[np.int64] | None = None  # in which CLUS sums up labels
+    # Appends the weight of all values of a target to leaves: tree, rows, weights of drawn rows.
+    with_totals: Callable[..., _core.Tree] | None = None
 
     def at(self, f_test: float) -> Learner:
         """Return a learner that grows trees with a level of the F-test."""
@@ -324,7 +334,13 @@ class Learner:
 
     def data(self, rows: Rows) -> TreeData:
         """Return the training data."""
-        data = TreeData(rows.X, self.schema, self.describe(rows), rows.weights, clus=True)
+        targets = self.describe(rows)
+        if self.label_order is not None and isinstance(targets, LabelTargets):
+            own = sparse.csr_array(targets.Y[:, self.label_order])
+            own.sort_indices()
+            weights = targets._weights[self.label_order]
+            targets = replace(targets, Y=own, weights=weights, hierarchy=None)
+        data = TreeData(rows.X, self.schema, targets, rows.weights, clus=True)
         return mix_features(data, self.supervision)
 
     def grow(self, rows: Rows, f_test: float) -> _core.Tree:
@@ -335,12 +351,29 @@ class Learner:
     def _reported(self, tree: _core.Tree, rows: Rows) -> _core.Tree:
         """Return a tree with the weights that CLUS prints; with -ssl, of rows with labels."""
         if self.supervision == 1:
-            return tree
+            return self._completed(tree, rows, rows.weights)
         weights = np.where(np.diff(rows.y.indptr) > 0, rows.weights, 0.0)
         found = np.array(tree.weight)
         for node, _, weight in node_rows(tree, rows.X, weights):
             found[node] = np.cumsum(weight)[-1] if len(weight) else 0.0
         return change_tree(tree, weight=found)
+
+    def _completed(self, tree: _core.Tree, rows: Rows, weights: NDArray[np.float64]) -> _core.Tree:
+        """Return a tree with all that CLUS sums up in its leaves; rows of weight 0 are left out.
+
+        Labels are those of the hierarchy again.
+        """
+        if self.label_order is not None:
+            node = np.repeat(np.arange(len(tree.feature)), np.diff(tree.value_indptr))
+            label = self.label_order[tree.value_label]
+            order = np.lexsort((label, node))
+            return change_tree(
+                tree, value=tree.value[order], value_label=label[order].astype(np.int32)
+            )
+        if self.with_totals is None:
+            return tree
+        inside = np.flatnonzero(weights > 0)
+        return self.with_totals(tree, rows, weights[inside], inside)
 
     def grow_pruned(self, rows: Rows, f_test: float) -> _core.Tree | None:
         """Grow a tree and prune it; None without pruning."""
@@ -349,7 +382,7 @@ class Learner:
         tree = grow(self.data(rows), replace(self.options, f_test=f_test, pruning=self.pruning))
         if self.pruning == "m5":
             tree = prune_m5(tree, self.prune_factor)
-        return sign_zeros([tree], rows.X)[0]
+        return self._reported(sign_zeros([tree], rows.X)[0], rows)
 
     def root(self, rows: Rows) -> _core.Tree:
         """Return the tree that consists of the root, the model Default."""
@@ -360,7 +393,17 @@ class Learner:
         """Grow a forest; return the trees and which rows each tree did not draw."""
         data = self.data(rows)
         sampling, seeds = self._sampling(data, wanted)
-        return grow_forest(data, self.options, sampling, seeds, wanted), sampling.left_out(seeds)
+        trees = grow_forest(data, self.options, sampling, seeds, wanted)
+        trees = [
+            self._completed(tree, rows, self._drawn(sampling, seed, rows))
+            for tree, seed in zip(trees, seeds, strict=True)
+        ]
+        return trees, sampling.left_out(seeds)
+
+    def _drawn(self, sampling: Sampling, seed: int, rows: Rows) -> NDArray[np.float64]:
+        """Return the weights of the rows in the sample of a tree."""
+        counts, _ = sampling.draw(seed)
+        return rows.weights if counts is None else rows.weights * counts
 
     def _sampling(self, data: TreeData, wanted: ForestPlan) -> tuple[Sampling, list[int]]:
         n_draws = wanted.n_draws if wanted.n_draws != 0 else data.n_rows
@@ -375,16 +418,14 @@ class Learner:
         self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree], target: Target
     ) -> list[NDArray[np.float64]]:
         """Return sums of squares of each tree, nodes by columns, summed in the order of CLUS."""
-        data = self.data(rows)
+        data, targets = self.data(rows), self.describe(rows)
         sampling, seeds = self._sampling(data, wanted)
         found = []
         for grown, seed in zip(trees, seeds, strict=True):
-            counts, _ = sampling.draw(seed)
-            drawn = np.ones(len(rows)) if counts is None else counts.astype(np.float64)
-            drawn = np.where(data.targets.known, drawn * rows.weights, 0.0)
+            drawn = np.where(data.targets.known, self._drawn(sampling, seed, rows), 0.0)
             inside = np.flatnonzero(drawn > 0).astype(np.int64)
             own: list[NDArray[np.float64]] = [np.empty(0)] * len(grown.feature)
             for node, some, weight in node_rows(grown, rows.X, drawn[inside], inside):
-                own[node] = target.squares(rows.y[some], weight, data.targets)
+                own[node] = target.squares(rows.y[some], weight, targets)
             found.append(np.array(own))
         return found

@@ -22,7 +22,7 @@ from ramify.metrics import clus_multilabel_measures
 
 Vector = NDArray[np.float64]
 
-_SAME = 1e-12  # coordinates that differ by less are equal; CLUS keeps points 7e-10 apart
+_SAME = 1e-15  # coordinates that differ by less are equal in CLUS
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,15 @@ def area(x: Vector, y: Vector) -> float:
 
 
 def precision_at(recall: Vector, precision: Vector, at: float) -> float:
-    """Return the precision at a recall by linear interpolation."""
-    right = int(np.searchsorted(recall, at, side="left"))
-    if right == 0 or recall[right] == at:
-        return float(precision[right])
+    """Return the precision at a recall: the mean of the points there, else interpolated."""
+    if at > recall[-1]:
+        return float(precision[-1])
+    right, end = (int(np.searchsorted(recall, at, side=side)) for side in ("left", "right"))
+    if end > right:
+        return float(np.cumsum(precision[right:end])[-1] / (end - right))
     left = right - 1
-    slope = (precision[right] - precision[left]) / (recall[right] - recall[left])
-    return float(precision[left] + slope * (at - recall[left]))
+    part = (at - recall[left]) / (recall[right] - recall[left])
+    return float(part * (precision[right] - precision[left]) + precision[left])
 
 
 def simplify(x: Vector, y: Vector) -> tuple[Vector, Vector]:
@@ -119,23 +121,28 @@ def simplify(x: Vector, y: Vector) -> tuple[Vector, Vector]:
     A point that continues a horizontal part replaces the end of that part, but keeps its height,
     and likewise for vertical parts. This affects the last digits of areas.
     """
-    first = int(np.argmax((np.abs(x - x[0]) >= _SAME) | (np.abs(y - y[0]) >= _SAME)))
-    x, y = x[max(first - 1, 0) :], y[max(first - 1, 0) :]
-    if len(x) < 3:
+    again = (np.diff(x) == 0) & (np.diff(y) == 0)
+    if not (again.any() or _goes_on(x).any() or _goes_on(y).any()):
         return x, y
-    level, steep = np.abs(np.diff(y)) < _SAME, np.abs(np.diff(x)) < _SAME
-    if not ((level[1:] & level[:-1]) | (steep[1:] & steep[:-1])).any():
-        return x, y
-    kept_x, kept_y = x[:2].tolist(), y[:2].tolist()
-    for a, b in zip(x[2:].tolist(), y[2:].tolist(), strict=True):
-        if abs(kept_y[-1] - kept_y[-2]) < _SAME and abs(b - kept_y[-1]) < _SAME:
+    kept_x, kept_y = x[:1].tolist(), y[:1].tolist()
+    for a, b in zip(x[1:].tolist(), y[1:].tolist(), strict=True):
+        if kept_x[-1] == a and kept_y[-1] == b:
+            continue
+        several = len(kept_x) > 1
+        if several and abs(kept_y[-1] - b) < _SAME and abs(kept_y[-2] - b) < _SAME:
             kept_x[-1] = a
-        elif abs(kept_x[-1] - kept_x[-2]) < _SAME and abs(a - kept_x[-1]) < _SAME:
+        elif several and abs(kept_x[-1] - a) < _SAME and abs(kept_x[-2] - a) < _SAME:
             kept_y[-1] = b
         else:
             kept_x.append(a)
             kept_y.append(b)
     return np.array(kept_x), np.array(kept_y)
+
+
+def _goes_on(values: Vector) -> NDArray[np.bool_]:
+    """Return which points have the coordinate of the two points before them."""
+    last = values[2:]
+    return (np.abs(values[1:-1] - last) < _SAME) & (np.abs(values[:-2] - last) < _SAME)
 
 
 # ---- multi-label errors, which CLUS also computes for hierarchical targets ------------------
@@ -166,6 +173,7 @@ _HIERARCHICAL = (
 )
 
 
+_OF_RANKS = ("RankingLoss", "Coverage", "AveragePrecision")
 _OF_NO_ROW = {"averageAUPRC": 0.0, "averageAUROC": 0.5, "pooledAUPRC": 0.0}
 
 
@@ -178,22 +186,32 @@ class LabelErrors:
     # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: Sequence[int]
     threshold: float = 0.5  # A label is predicted if its score is at least the threshold
+    # The scores by which CLUS ranks the labels of a row, if they may differ from `scores`.
+    ranking: NDArray[np.float64] | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
         """All errors by name."""
         if not len(self.truth):  # CLUS reports errors of no row with -ssl
             return dict.fromkeys(_HIERARCHICAL, np.nan) | _OF_NO_ROW
-        with warnings.catch_warnings():
-            # CLUS also reports NaN for undefined measures.
-            warnings.simplefilter("ignore")
-            found = clus_multilabel_measures(
-                self.truth.astype(np.int32), self.scores, threshold=self.threshold
-            )
+        found = self._measure(self.scores)
+        if self.ranking is not None and (self.ranking != self.scores).any():
+            again = self._measure(self.ranking)
+            found |= {name: again[name] for name in _OF_RANKS}
+            first = np.argmax(self.ranking, axis=1)[:, None]
+            held = np.take_along_axis(self.scores, first, axis=1) >= self.threshold
+            found["OneError"] = float(np.mean(held != np.take_along_axis(self.truth, first, 1)))
         # CLUS divides the correct rows of all folds by the number of rows of the last one.
         last = self.folds[-1]
         found["SubsetAccuracy"] *= len(self.truth) / last if last else np.nan
         return found
+
+    def _measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
+        """Return all errors of some scores; CLUS also reports NaN for undefined ones."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            truth = self.truth.astype(np.int32)
+            return clus_multilabel_measures(truth, scores, threshold=self.threshold)
 
     @cached_property
     def macro(self) -> dict[str, NDArray[np.float64]]:

@@ -16,16 +16,17 @@ from ramify.apps.clus.estimator import TargetKind, heuristic
 from ramify.apps.clus.measures import LabelErrors
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.trees import node_values
+from ramify.apps.clus.trees import node_rows, node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows, by_rows
 from ramify.io.arff.columns import ArffFile
 from ramify.trees.clus import ClusNumeric
 from ramify.trees.targets import weigh_classes
 from ramify.trees.tree_data import TableTargets
-from ramify.trees.views import predict_tree
+from ramify.trees.views import change_tree, predict_tree
 
 _MOST_WEIGHTS = 10  # CLUS lists 6 weights, but not 14
+_NOTHING = 1e-9  # CLUS takes a smaller weight for that of no row
 
 Table = NDArray[np.float64]
 AnyTable = TypeVar("AnyTable", bound="TableTarget")
@@ -63,7 +64,7 @@ class TableTarget:
 
     def effective(self, settings: Settings) -> dict[tuple[str, str], str | None]:
         """Return the options that depend on the kind of target."""
-        return {("Ensemble", "FeatureRankingPerTarget"): "No"} if len(self.names) == 1 else {}
+        return {}
 
     def statistics(self, models: Sequence[Model]) -> list[str]:
         """Return further lines about the models."""
@@ -131,7 +132,6 @@ _BEFORE_AREAS = (
     "MicroRecall",
     "MicroFOne",
 )
-_RANKING = ("RankingLoss", "OneError", "Coverage", "AveragePrecision")
 _AREAS = ("averageAUROC", "averageAUPRC", "weightedAUPRC", "pooledAUPRC")
 
 
@@ -234,32 +234,77 @@ class NominalTarget(TableTarget):
 
         return measure
 
+    def with_totals(
+        self, tree: _core.Tree, rows: Rows, weights: Table, inside: NDArray[np.int64]
+    ) -> _core.Tree:
+        """Return a tree whose leaves also have the weight of all values of each target.
+
+        CLUS adds up these weights row by row, and divides by them. `weights`: of the rows `inside`
+        that the tree was grown on.
+        """
+        is_leaf = tree.feature < 0
+        leaf = np.cumsum(is_leaf) - 1
+        totals = np.zeros((int(is_leaf.sum()), len(self.names)))
+        if rows.has_missing or (weights != np.rint(weights)).any():
+            for node, some, weight in node_rows(tree, rows.X, weights, inside):
+                if is_leaf[node] and len(some):
+                    known = ~np.isnan(rows.y[some])
+                    totals[leaf[node]] = in_order(np.where(known, weight[:, None], 0.0))
+        else:  # sums of whole numbers are exact in any order
+            owner = np.repeat(np.arange(len(leaf)), np.diff(tree.value_indptr))
+            sizes = [len(own) for own in self.values]
+            target = np.repeat(np.arange(len(sizes)), sizes)[tree.value_label]
+            own = is_leaf[owner]
+            np.add.at(totals, (leaf[owner[own]], target[own]), tree.value[own])
+        ends = np.repeat(tree.value_indptr[1:][is_leaf], len(self.names))
+        labels = np.arange(self.n_columns, self.n_columns + len(self.names))
+        label = np.insert(tree.value_label, ends, np.tile(labels, len(totals)))
+        grown = len(self.names) * np.concatenate([[0], np.cumsum(is_leaf)])
+        return change_tree(
+            tree,
+            value=np.insert(tree.value, ends, totals.ravel()),
+            value_label=label.astype(np.int32),
+            value_indptr=(tree.value_indptr + grown).astype(tree.value_indptr.dtype),
+        )
+
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
     ) -> Table:
         """Return the weights of a tree, or the sums of the shares of the trees of a forest.
 
-        The last column has the weight of the leaves of a forest, by which CLUS divides the shares
-        in one of its errors; it is 0 for a tree, and 1 for out-of-bag votes.
+        The last columns have the weights of all values of each target: of the leaf, the sums over
+        the leaves of a forest, 1 for out-of-bag votes. CLUS divides by them in some errors.
         """
-        total = np.zeros((X.shape[0], self.n_columns + 1))
+        width = self.n_columns + len(self.names)
+        found = np.zeros((X.shape[0], width))
         if not is_forest:
-            columns = np.zeros((X.shape[0], self.n_columns))
-            predict_tree(trees[0], X, columns, clus=True)
-            total[:, :-1] = columns
-            return total
+            predict_tree(trees[0], X, found, clus=True)
+            return found
         for at, tree in enumerate(trees):
-            rows = np.ones(len(total), dtype=bool) if voters is None else voters[at] > 0
+            rows = np.ones(len(found), dtype=bool) if voters is None else voters[at] > 0
             if rows.any():
-                some = by_rows(X)[rows]
-                columns = np.zeros((int(rows.sum()), self.n_columns))
-                predict_tree(tree, some, columns, clus=True)
-                total[rows, :-1] += self.votes(columns) if self.majority else self.shares(columns)
-                weight = 1.0 if self.majority else columns[:, self.spans[0]].sum(axis=1)
-                total[rows, -1] += weight
+                columns = np.zeros((int(rows.sum()), width))
+                predict_tree(tree, by_rows(X)[rows], columns, clus=True)
+                found[rows] += self._vote(columns, is_out_of_bag=voters is not None)
         if voters is not None:
-            total[:, -1] = 1.0
-        return total
+            found[:, self.n_columns :] = 1.0
+        return found
+
+    def _vote(self, columns: Table, *, is_out_of_bag: bool) -> Table:
+        """Return what a tree adds to the columns of its forest."""
+        totals = columns[:, self.n_columns :]
+        if self.majority:
+            return np.hstack([self.votes(columns), np.ones_like(totals)])
+        # CLUS divides out-of-bag votes by the sum of their values.
+        shares = self.shares(columns) if is_out_of_bag else self._proportions(columns)
+        return np.hstack([shares, totals])
+
+    def _proportions(self, columns: Table) -> Table:
+        """Return columns divided by the last columns, or by their sum where these are 0."""
+        totals = np.repeat(columns[:, self.n_columns :], [len(own) for own in self.values], axis=1)
+        known = totals > _NOTHING
+        divided = columns[:, : self.n_columns] / np.where(known, totals, 1.0)
+        return np.where(known, divided, self.shares(columns))
 
     def votes(self, columns: Table) -> Table:
         """Return 1 for the predicted value of each target, 0 for other values."""
@@ -286,15 +331,15 @@ class NominalTarget(TableTarget):
         for j, own in enumerate(self.values):
             known = ~np.isnan(y[:, j])
             counts = np.bincount(y[known, j].astype(np.int64), weight[known], len(own))
-            total = counts.sum()
-            found[j] = total * (1 - in_order((counts / total) ** 2)) if total > 0 else 0.0
+            total = float(in_order(weight[known])) if known.any() else 0.0
+            found[j] = (1 - in_order((counts / total) ** 2)) * total if total > _NOTHING else 0.0
         return np.append(in_order(found) / len(found), found)
 
     def leaf_of(self, model: Model) -> Callable[[_core.Tree, int], str]:
         """Return the function that writes the leaves of a model."""
 
         def leaf(tree: _core.Tree, node: int) -> str:
-            weights = node_values(tree, node, self.n_columns)[None, :]
+            weights = node_values(tree, node, self.n_columns + len(self.names))[None, :]
             codes = self.codes(weights)[0].tolist()
             names = [own[code] for own, code in zip(self.values, codes, strict=True)]
             counts = [
@@ -339,7 +384,7 @@ class NominalTarget(TableTarget):
         return [
             [own[code] for own, code in zip(self.values, row, strict=True)]
             + [java_double(weight) for weight in weights]
-            for row, weights in zip(codes, columns[:, :-1].tolist(), strict=True)
+            for row, weights in zip(codes, columns[:, : self.n_columns].tolist(), strict=True)
         ]
 
     def errors(
@@ -355,15 +400,9 @@ class NominalTarget(TableTarget):
             f"(Weights {weights_text(scale)})"
         )
         for name, columns in predicted.items():
-            values = self._squared(truth, self._reported(columns)) * scale
+            values = self._squared(truth, self._proportions(columns)) * scale
             lines.append(error_line(name, with_mean(values)))
         return lines + (self._label_lines(truth, predicted) if self.is_multilabel else [])
-
-    def _reported(self, columns: Table) -> Table:
-        """Return the shares whose squared errors CLUS reports."""
-        leaf_weight = columns[:, -1:]
-        votes = columns[:, :-1] / np.where(leaf_weight > 0, leaf_weight, 1.0)
-        return np.where(leaf_weight > 0, votes, self.shares(columns))
 
     def _confusion_lines(self, truth: Table, codes: NDArray[np.int64]) -> list[str]:
         lines: list[str] = []
@@ -391,14 +430,13 @@ class NominalTarget(TableTarget):
         whole = (len(held),)
         first = [span.start for span in self.spans]
         found = {
-            name: LabelErrors(held, self.shares(columns)[:, first], whole, self.threshold)
-            for name, columns in predicted.items()
-        }
-        # CLUS ranks the labels of a row before it divides votes by their sum, which may round.
-        ranked = {
-            name: LabelErrors(held, columns[:, first] / _n_votes(columns), whole)
-            if columns[:, -1].any()
-            else found[name]
+            name: LabelErrors(
+                held,
+                self.shares(columns)[:, first],
+                whole,
+                self.threshold,
+                self._proportions(columns)[:, first],
+            )
             for name, columns in predicted.items()
         }
         n_labels = held.sum(axis=1)
@@ -407,17 +445,11 @@ class NominalTarget(TableTarget):
         for measure in (*_BEFORE_AREAS, *_AREAS):
             lines.append(measure)
             for name, errors in found.items():
-                used = ranked[name] if measure in _RANKING else errors
-                text = used.text(measure, 6 if measure in _AREAS else 4)
+                text = errors.text(measure, 6 if measure in _AREAS else 4)
                 if measure == "Coverage":
                     text += f"(label cardinality: {cardinality})"
                 lines.append(error_line(name, text))
         return lines
-
-
-def _n_votes(columns: Table) -> Table:
-    """Return the number of trees that vote on each row."""
-    return np.asarray(np.maximum(np.round(columns[:, :2].sum(axis=1, keepdims=True)), 1.0))
 
 
 def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str]:
@@ -575,8 +607,8 @@ class NumericTarget(TableTarget):
             ("Root Relative Squared Error (RRMSE)", lambda e: e.relative),
         )
         for title, measure in measures:
-            if title.startswith("Weighted") and (scale == 1).all():
-                continue  # CLUS leaves out what equals the measure without weights
+            if title.startswith("Weighted") and not (self.normalize or (self.factors != 1).any()):
+                continue  # CLUS leaves out weights that the settings do not ask for
             lines.append(title)
             for name, errors in found.items():
                 values = measure(errors)
