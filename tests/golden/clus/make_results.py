@@ -58,6 +58,10 @@ RUNS = {
         "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
         "forest-ranked": FILES + TREE + "[Tree]\nFTest = [0.001,0.1]\n" + ALL_RANKED,
+        "xval-thresholds": "[Data]\nFile = train.arff\nXVal = 3\n"
+        + TREE
+        + "ClassificationThreshold = [20,50]\n",
+        "quiet": FILES + TREE + "[Output]\nWritePredictions = [Train,Test]\nTrainErrors = No\n",
         "unpruned": FILES + TREE + "ClassificationThreshold = 30\n[Tree]\nPruningMethod = None\n",
         "xval-middle": "[Data]\nFile = train.arff\nXVal = 3\n"
         + TREE

@@ -186,11 +186,12 @@ class HierarchicalTarget:
         """Return the lines of an error section; `folds` are the numbers of rows per fold."""
         lines = ["Hierarchical error measures"]
         for name, scores in predicted.items():
-            found = HierarchicalErrors(truth, scores, self.evaluated)
+            found = HierarchicalErrors(truth[: len(scores)], scores, self.evaluated)
             lines += [f"   {name}: ", *found.lines(self.recalls)]
         lines.append("Multilabel error measures for HMLC")
         for name, scores in predicted.items():
-            errors = LabelErrors(truth[:, self.evaluated], scores[:, self.evaluated], folds)
+            own = truth[: len(scores), self.evaluated]
+            errors = LabelErrors(own, scores[:, self.evaluated], folds)
             lines += [f"   {name}: ", *errors.hierarchical_lines()]
         return lines
 

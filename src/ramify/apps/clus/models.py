@@ -109,6 +109,9 @@ class Evaluation:
     predicted: dict[str, NDArray[np.float64]]  # the predictions of each model, by name
     # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: tuple[int, ...]
+    # A model of label sets whose measures CLUS reports as if there were no rows: the third one of a
+    # cross-validation, which it takes for the pruned tree.
+    unmeasured: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -119,8 +122,11 @@ class Evaluation:
         """Return an error section of a result file."""
         lines = [title, "-" * len(title), "", f"Number of examples: {self.n_rows}"]
         if errors:
-            plain = [model for model in self.models if model.threshold is None]
-            known = {model.name: self.predicted[model.name] for model in plain}
+            known = {
+                model.name: self.predicted[model.name][: None if model.threshold is None else 0]
+                for model in self.models
+                if model.threshold is None or model.name == self.unmeasured
+            }
             lines += target.errors(self.truth, known, self.folds)
         if any(model.threshold is not None for model in self.models):
             sets = {
@@ -131,14 +137,19 @@ class Evaluation:
             lines += target.set_errors(self.truth, sets)
         return [*lines, ""]
 
-    def renamed(self, name: str) -> Evaluation:
-        """Return the same predictions with another name for a single forest."""
-        old = [model.name for model in self.models if model.is_forest and model.threshold is None]
-        if len(old) != 1:
+    def by_place(self) -> Evaluation:
+        """Return the same predictions with the names of models in a summary, which go by place."""
+        if any(model.threshold is None for model in self.models[3:]):
             return self
-        models = tuple(replace(m, name=name) if m.name in old else m for m in self.models)
-        predicted = {name if k in old else k: v for k, v in self.predicted.items()}
-        return replace(self, models=models, predicted=predicted)
+        places = ["Default", "Original", "Pruned"]
+        places += [f"M{at}" for at in range(len(places) + 1, len(self.models) + 1)]
+        new = {model.name: name for model, name in zip(self.models, places, strict=False)}
+        return replace(
+            self,
+            models=tuple(replace(model, name=new[model.name]) for model in self.models),
+            predicted={new[name]: found for name, found in self.predicted.items()},
+            unmeasured=new.get(self.unmeasured, ""),
+        )
 
 
 def evaluate(target: Any, models: Sequence[Model], rows: Rows) -> Evaluation:
@@ -157,9 +168,11 @@ def evaluate(target: Any, models: Sequence[Model], rows: Rows) -> Evaluation:
 def join(parts: Sequence[Evaluation]) -> Evaluation:
     """Join the evaluations of the folds of a cross-validation."""
     names = [model.name for model in parts[0].models]
+    third = [model.name for model in parts[0].models[2:3] if model.threshold is not None]
     return Evaluation(
         parts[0].models,
         np.concatenate([part.truth for part in parts]),
         {name: np.concatenate([part.predicted[name] for part in parts]) for name in names},
         tuple(size for part in parts for size in part.folds),
+        "".join(third),
     )

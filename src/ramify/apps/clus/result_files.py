@@ -212,19 +212,18 @@ def validation_lines(problem: Problem, folds: Sequence[Fold], file_name: str) ->
             lines.append(model_lines(problem, fold.learned.shown))
     lines.append(_summary_lines(folds))
     joined = {
-        "Training error": join([fold.train[1] for fold in folds]).renamed("Original"),
-        "Testing error": join([fold.test[1] for fold in folds]).renamed("Original"),
+        "Training error": join([fold.train[1] for fold in folds]).by_place(),
+        "Testing error": join([fold.test[1] for fold in folds]).by_place(),
     }
     return chain(*lines, error_lines(problem, joined))
 
 
 def _summary_lines(folds: Sequence[Fold]) -> list[str]:
     means = []
-    for at, model in enumerate(folds[0].learned.models):
-        if model.name != "Default" and model.threshold is None:
+    for at, name in enumerate(("Default", "Original", "Pruned")[: len(folds[0].learned.models)]):
+        if name != "Default":
             found = [fold.learned.models[at] for fold in folds]
             sizes = [len(m.trees) if m.is_forest else m.sizes[0].nodes for m in found]
-            name = "Original" if model.is_forest else model.name
             means.append(f"     {name}: {number(sum(sizes) / len(sizes), 1)}")
     return [
         *underlined("Summary", "*"),

@@ -82,7 +82,9 @@ def _single_run(problem: Problem) -> Files:
         ("Train", "Training error", "train.1"),
         ("Test", "Testing error", "test"),
     ):
-        if option in wanted and title in parts:
+        # CLUS predicts the rows while it computes their errors.
+        predicts = settings.yes_no("Output", f"{option}Errors")
+        if option in wanted and predicts and title in parts:
             lines = prediction_lines(problem.attributes, problem.target, [parts[title]])
             files[f"{name}.{ending}.pred.arff"] = lines
     return files
@@ -120,7 +122,7 @@ def cross_validate(problem: Problem) -> Files:
             problem.attributes, problem.target, [fold.test for fold in folds], folds=True
         )
         files[f"{name}.test.pred.arff"] = lines
-    if "Train" in wanted:
+    if "Train" in wanted and settings.yes_no("Output", "TrainErrors"):
         # The file of the first fold is overwritten with that of the model of all rows.
         trains = [parts["Training error"], *(fold.train for fold in folds[1:])]
         for at, found in enumerate(trains, 1):
