@@ -109,8 +109,8 @@ class Evaluation:
     predicted: dict[str, NDArray[np.float64]]  # the predictions of each model, by name
     # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: tuple[int, ...]
-    # A model of label sets whose measures CLUS reports as if there were no rows: the third one of a
-    # cross-validation, which it takes for the pruned tree.
+    # A model of label sets whose measures CLUS reports as if there were no rows: the third one of
+    # a cross-validation, which it takes for the pruned tree.
     unmeasured: str = ""
 
     @property
