@@ -19,6 +19,10 @@ namespace {
 
 /// Estimates this close are ties, which the smaller tree wins.
 constexpr double slack = 0.1;
+/// Weights and estimates this close are equal in CLUS.
+constexpr double clus_rounding = 1e-6;
+/// CLUS first makes leaves of nodes whose subtree has no fewer errors than this.
+constexpr double clus_fewer = 1e-3;
 
 double weight_of(const NodeRows& rows) {
     return std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
@@ -152,7 +156,11 @@ class Pruner {
   public:
     Pruner(const Tree& tree, const Dataset& dataset, const Targets& targets,
            const GrowOptions& options, StopSignal& signal)
-        : tree_(tree), dataset_(dataset), figures_(targets, options), signal_(signal) {}
+        : tree_(tree),
+          dataset_(dataset),
+          figures_(targets, options),
+          clus_(options.rules.clus),
+          signal_(signal) {}
 
     Tree prune(const NodeRows& root);
 
@@ -167,6 +175,13 @@ class Pruner {
     };
 
     bool settle(Frame& frame, double& errors);
+    Fork fork(std::int32_t node, const NodeRows& rows);
+    void cut_useless(const NodeRows& root);
+    std::size_t largest_branch(const Frame& frame);
+    /// Whether a smaller tree with so many expected errors is at least as good as another.
+    bool wins(double errors, double others) const {
+        return clus_ ? errors - (others + slack) < clus_rounding : errors <= others + slack;
+    }
     double expected(std::int32_t node, NodeRows rows);
     void raise(std::int32_t node, std::int32_t below, const NodeRows& rows);
     void describe_all(std::int32_t node, const NodeRows& rows);
@@ -175,17 +190,84 @@ class Pruner {
     EditedTree tree_;
     const Dataset& dataset_;
     Figures figures_;
+    bool clus_;
     StopSignal& signal_;
 };
 
+/// In CLUS, a test that has been raised divides rows with a missing value as before.
+Fork Pruner::fork(std::int32_t node, const NodeRows& rows) {
+    Fork found = fork_rows(dataset_, tree_[node], rows);
+    if (clus_) found.share = tree_[node].share;
+    return found;
+}
+
 Pruner::Frame Pruner::open(std::int32_t node, NodeRows rows) {
     Frame frame{node, std::move(rows), {}};
-    if (!tree_[node].is_leaf()) frame.fork = fork_rows(dataset_, tree_[node], frame.rows);
+    if (!tree_[node].is_leaf()) frame.fork = fork(node, frame.rows);
     return frame;
+}
+
+/// Makes leaves of nodes whose subtree is wrong for as many rows as a leaf, from the top.
+void Pruner::cut_useless(const NodeRows& root) {
+    struct Visited {
+        std::int32_t node;
+        std::size_t above;  // place of the parent
+        double as_leaf;
+        double below = 0;  // errors of the leaves of the subtree
+        bool cut = false;  // whether the node or one above became a leaf
+    };
+    std::vector<Visited> visited;
+    std::vector<std::pair<Visited, NodeRows>> waiting;
+    waiting.emplace_back(Visited{0, 0, 0}, root);
+    while (!waiting.empty()) {
+        signal_.check();
+        auto [place, rows] = std::move(waiting.back());
+        waiting.pop_back();
+        place.as_leaf = figures_.errors(rows);
+        const auto& node = tree_[place.node];
+        if (node.is_leaf()) {
+            place.below = place.as_leaf;
+        } else {
+            const Fork found = fork(place.node, rows);
+            for (std::size_t b = node.child.size(); b-- > 0;) {
+                waiting.emplace_back(Visited{node.child[b], visited.size(), 0},
+                                     found.rows_of(b, rows));
+            }
+        }
+        visited.push_back(place);
+    }
+    for (std::size_t k = visited.size(); k-- > 1;)
+        visited[visited[k].above].below += visited[k].below;
+    for (auto& place : visited) {
+        place.cut = &place != visited.data() && visited[place.above].cut;
+        auto& node = tree_[place.node];
+        if (place.cut || node.is_leaf() || place.below < place.as_leaf - clus_fewer) continue;
+        node.make_leaf();
+        place.cut = true;
+    }
+}
+
+/// The branch with the most weight; in CLUS, of equal ones the last.
+std::size_t Pruner::largest_branch(const Frame& frame) {
+    if (!clus_) {
+        const auto& share = frame.fork.share;
+        return static_cast<std::size_t>(std::ranges::max_element(share) - share.begin());
+    }
+    std::size_t largest = 0;
+    double most = 0;
+    const auto& child = tree_[frame.node].child;
+    for (std::size_t b = 0; b < child.size(); ++b) {
+        const double weight = tree_[child[b]].weight;
+        if (most - weight >= clus_rounding) continue;
+        most = weight;
+        largest = b;
+    }
+    return largest;
 }
 
 /// Depth first without recursion: trees may be deep.
 Tree Pruner::prune(const NodeRows& root) {
+    if (clus_) cut_useless(root);
     std::vector<Frame> stack;
     stack.push_back(open(0, root));
     while (!stack.empty()) {
@@ -214,16 +296,14 @@ bool Pruner::settle(Frame& frame, double& errors) {
         errors = as_leaf;
         return true;
     }
-    const auto& share = frame.fork.share;
-    const auto largest = std::ranges::max_element(share) - share.begin();
-    const auto below = node.child[static_cast<std::size_t>(largest)];
+    const auto below = node.child[largest_branch(frame)];
     const double raised = expected(below, frame.rows);
-    if (as_leaf <= frame.errors + slack && as_leaf <= raised + slack) {
+    if (wins(as_leaf, frame.errors) && wins(as_leaf, raised)) {
         node.make_leaf();
         errors = as_leaf;
         return true;
     }
-    if (raised <= frame.errors + slack) {
+    if (wins(raised, frame.errors)) {
         tree_.raise(frame.node, below);
         describe_all(frame.node, frame.rows);
         frame = open(frame.node, std::move(frame.rows));
@@ -246,9 +326,9 @@ double Pruner::expected(std::int32_t node, NodeRows rows) {
             errors += figures_.pessimistic(here);
             continue;
         }
-        const Fork fork = fork_rows(dataset_, at, here);
+        const Fork found = fork(id, here);
         for (std::size_t b = 0; b < at.child.size(); ++b) {
-            waiting.emplace_back(at.child[b], fork.rows_of(b, here));
+            waiting.emplace_back(at.child[b], found.rows_of(b, here));
         }
     }
     return errors;
@@ -264,19 +344,19 @@ void Pruner::describe_all(std::int32_t node, const NodeRows& rows) {
         auto& at = tree_[id];
         figures_.describe(here, at);
         if (at.is_leaf()) continue;
-        const Fork fork = fork_rows(dataset_, at, here);
+        const Fork found = fork(id, here);
         NodeRows known;
         at.gain = 0;
         for (std::size_t b = 0; b < at.child.size(); ++b) {
-            const NodeRows branch = fork.known_rows_of(b, here);
+            const NodeRows branch = found.known_rows_of(b, here);
             at.gain -= figures_.mass(branch);
             for (std::size_t e = 0; e < branch.size(); ++e) {
                 known.push_back(branch.row[e], branch.weight[e], branch.part[e]);
             }
-            waiting.emplace_back(at.child[b], fork.rows_of(b, here));
+            waiting.emplace_back(at.child[b], found.rows_of(b, here));
         }
         at.gain = std::max(0.0, at.gain + figures_.mass(known));
-        if (fork.divides) at.share = fork.share;
+        if (found.divides) at.share = found.share;
     }
 }
 

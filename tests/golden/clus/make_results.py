@@ -27,6 +27,8 @@ ALL_RANKED = (
     "[Ensemble]\nEnsembleMethod = RForest\nIterations = [2,4]\nFeatureRankingPerTarget = Yes\n"
     "FeatureRanking = [Genie3,Symbolic,RForest]\n"
 )
+# Subtrees replace the nodes above them.
+RAISED = "[Data]\nFile = train.arff\nXVal = 5\n[Tree]\n"
 # Some weights of rows with missing values are no binary fractions.
 UNEVEN = "[Ensemble]\nIterations = 4\nFeatureRanking = [Genie3]\nPrintAllModels = Yes\n"
 LEVELS = (
@@ -88,6 +90,7 @@ RUNS = {
         + "[Ensemble]\nIterations = 3\nEnsembleMethod = RForest\nOOBestimate = Yes\n",
         "xval": "[Attributes]\nTarget = 4-6\n[Data]\nFile = train.arff\nXVal = 3\n",
         "forest-ranked": "[Attributes]\nTarget = 4-6\n" + FILES + ALL_RANKED,
+        "xval-raised": "[Attributes]\nTarget = 4-6\n" + RAISED + "Heuristic = GainRatio\n" + BOTH,
         "levels": "[Attributes]\nTarget = 4-6\n" + LEVELS,
     },
     "classes": {
@@ -96,8 +99,10 @@ RUNS = {
         + FILES
         + ALL_RANKED.replace("Genie3,", ""),
         "levels": "[Attributes]\nTarget = 3-4\n" + LEVELS,
+        "xval-raised": "[Attributes]\nTarget = 3-4\n" + RAISED,
     },
     "multilabel_missing": {
+        "xval-raised": "[Attributes]\nTarget = 5-7\n" + RAISED,
         "gain": "[Attributes]\nTarget = 5-7\n" + FILES + GAIN + BOTH,
         "ratio": "[Attributes]\nTarget = 5-7\n" + FILES + RATIO + BOTH,
         "forest-uneven": "[Attributes]\nTarget = 5-7\n" + FILES + UNEVEN + BOTH,

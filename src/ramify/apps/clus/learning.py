@@ -100,6 +100,8 @@ def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | N
     # CLUS does not prune the trees of hierarchical targets, but reports them twice.
     pruned = learner.grow_pruned(train, level) if prune is None else tree
     pruned = None if problem.switches.ssl else pruned
+    if pruned is not None and prune is None and isinstance(target, NominalTarget):
+        pruned = target.with_kept(pruned, tree, train)
     models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
     if pruned is not None:
         models.append(Model("Pruned", [pruned]))

@@ -173,6 +173,7 @@ _HIERARCHICAL = (
 )
 
 
+_OF_SCORES = ("averageAUPRC", "averageAUROC", "pooledAUPRC", "weightedAUPRC")
 _OF_RANKS = ("RankingLoss", "Coverage", "AveragePrecision")
 _OF_NO_ROW = {"averageAUPRC": 0.0, "averageAUROC": 0.5, "pooledAUPRC": 0.0}
 
@@ -188,6 +189,8 @@ class LabelErrors:
     threshold: float = 0.5  # A label is predicted if its score is at least the threshold
     # The scores by which CLUS ranks the labels of a row, if they may differ from `scores`.
     ranking: NDArray[np.float64] | None = None
+    # The predicted labels, if they are not those at the threshold.
+    predicted: NDArray[np.bool_] | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -195,16 +198,26 @@ class LabelErrors:
         if not len(self.truth):  # CLUS reports errors of no row with -ssl
             return dict.fromkeys(_HIERARCHICAL, np.nan) | _OF_NO_ROW
         found = self._measure(self.scores)
-        if self.ranking is not None and (self.ranking != self.scores).any():
-            again = self._measure(self.ranking)
+        ranks = self.scores if self.ranking is None else self.ranking
+        if (ranks != self.scores).any():
+            again = self._measure(ranks)
             found |= {name: again[name] for name in _OF_RANKS}
-            first = np.argmax(self.ranking, axis=1)[:, None]
-            held = np.take_along_axis(self.scores, first, axis=1) >= self.threshold
+        if self.predicted is not None:
+            sets = self._measure(self.predicted.astype(np.float64))
+            found |= {name: sets[name] for name in sets if name not in (*_OF_SCORES, *_OF_RANKS)}
+        if ranks is not self.scores:
+            first = np.argmax(ranks, axis=1)[:, None]
+            held = np.take_along_axis(self._chosen, first, axis=1)
             found["OneError"] = float(np.mean(held != np.take_along_axis(self.truth, first, 1)))
         # CLUS divides the correct rows of all folds by the number of rows of the last one.
         last = self.folds[-1]
         found["SubsetAccuracy"] *= len(self.truth) / last if last else np.nan
         return found
+
+    @property
+    def _chosen(self) -> NDArray[np.bool_]:
+        """The predicted labels."""
+        return self.scores >= self.threshold if self.predicted is None else self.predicted
 
     def _measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
         """Return all errors of some scores; CLUS also reports NaN for undefined ones."""
@@ -216,7 +229,7 @@ class LabelErrors:
     @cached_property
     def macro(self) -> dict[str, NDArray[np.float64]]:
         """The errors of each label."""
-        chosen = self.scores >= self.threshold
+        chosen = self._chosen
         hits = (self.truth & chosen).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             precision = hits / chosen.sum(axis=0)

@@ -172,7 +172,13 @@ def join(parts: Sequence[Evaluation]) -> Evaluation:
     return Evaluation(
         parts[0].models,
         np.concatenate([part.truth for part in parts]),
-        {name: np.concatenate([part.predicted[name] for part in parts]) for name in names},
+        {name: _stack([part.predicted[name] for part in parts]) for name in names},
         tuple(size for part in parts for size in part.folds),
         "".join(third),
     )
+
+
+def _stack(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Append predictions; those of some folds may lack the last columns, which are 0."""
+    width = max(part.shape[1] for part in parts)
+    return np.concatenate([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])

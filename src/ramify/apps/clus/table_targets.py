@@ -16,7 +16,7 @@ from ramify.apps.clus.estimator import TargetKind, heuristic
 from ramify.apps.clus.measures import LabelErrors
 from ramify.apps.clus.models import Model
 from ramify.apps.clus.settings import Settings
-from ramify.apps.clus.trees import node_rows, node_values
+from ramify.apps.clus.trees import grown_as, node_rows, node_values
 from ramify.apps.clus.values import java_double, number, numbers
 from ramify.data.rows import as_rows, by_rows
 from ramify.io.arff.columns import ArffFile
@@ -258,14 +258,7 @@ class NominalTarget(TableTarget):
             np.add.at(totals, (leaf[owner[own]], target[own]), tree.value[own])
         ends = np.repeat(tree.value_indptr[1:][is_leaf], len(self.names))
         labels = np.arange(self.n_columns, self.n_columns + len(self.names))
-        label = np.insert(tree.value_label, ends, np.tile(labels, len(totals)))
-        grown = len(self.names) * np.concatenate([[0], np.cumsum(is_leaf)])
-        return change_tree(
-            tree,
-            value=np.insert(tree.value, ends, totals.ravel()),
-            value_label=label.astype(np.int32),
-            value_indptr=(tree.value_indptr + grown).astype(tree.value_indptr.dtype),
-        )
+        return _with_values(tree, ends, np.tile(labels, len(totals)), totals.ravel())
 
     def predict(
         self, trees: Sequence[_core.Tree], X: Any, *, is_forest: bool, voters: Any = None
@@ -275,7 +268,7 @@ class NominalTarget(TableTarget):
         The last columns have the weights of all values of each target: of the leaf, the sums over
         the leaves of a forest, 1 for out-of-bag votes. CLUS divides by them in some errors.
         """
-        width = self.n_columns + len(self.names)
+        width = self._width(trees[0])
         found = np.zeros((X.shape[0], width))
         if not is_forest:
             predict_tree(trees[0], X, found, clus=True)
@@ -290,9 +283,57 @@ class NominalTarget(TableTarget):
             found[:, self.n_columns :] = 1.0
         return found
 
+    def _totals(self, columns: Table) -> Table:
+        return columns[:, self.n_columns : self.n_columns + len(self.names)]
+
+    def _width(self, tree: _core.Tree) -> int:
+        """Return the number of columns that a tree predicts."""
+        least = self.n_columns + len(self.names)
+        return max(least, int(tree.value_label.max(initial=0)) + 1)
+
+    def with_kept(self, pruned: _core.Tree, tree: _core.Tree, rows: Rows) -> _core.Tree:
+        """Return a pruned tree that predicts as before, if the weights of a leaf have changed.
+
+        CLUS computes predictions when a tree is grown. Where a subtree has replaced the node above
+        it, nodes keep them, whatever rows they have got. Such leaves have further columns, which
+        mark the predicted values.
+        """
+        origin = grown_as(pruned, tree)
+        wanted = set(origin.values())
+        grown: dict[int, NDArray[np.int64]] = {}
+        for node, some, weight in node_rows(tree, rows.X, rows.weights):
+            if node in wanted:
+                grown[node] = self.codes(self._counts(rows.y[some], weight)[None, :])[0]
+        starts = np.array([span.start for span in self.spans])
+        ends: list[int] = []
+        label: list[int] = []
+        for leaf in sorted(origin):
+            own = node_values(pruned, leaf, self._width(pruned))[None, :]
+            before = grown[origin[leaf]]
+            if (before != self.codes(own)[0]).any():
+                ends += [int(pruned.value_indptr[leaf + 1])] * len(starts)
+                label += (self.n_columns + len(starts) + starts + before).tolist()
+        marks = np.ones(len(label))
+        return _with_values(pruned, np.array(ends, int), np.array(label, int), marks)
+
+    def _counts(self, y: Table, weight: Table) -> Table:
+        """Return the weight of each value of each target."""
+        counts = []
+        for column, own in zip(y.T, self.values, strict=True):
+            known = ~np.isnan(column)
+            counts.append(np.bincount(column[known].astype(np.int64), weight[known], len(own)))
+        return np.concatenate(counts)
+
+    def _kept(self, columns: Table) -> tuple[NDArray[np.bool_], Table]:
+        """Return which rows lie in a leaf that predicts as before, and the marks of its values."""
+        marks = np.zeros((len(columns), self.n_columns))
+        given = columns[:, self.n_columns + len(self.names) :]
+        marks[:, : given.shape[1]] = given
+        return np.asarray(marks[:, self.spans[0]].max(axis=1) == 1.0), marks
+
     def _vote(self, columns: Table, *, is_out_of_bag: bool) -> Table:
         """Return what a tree adds to the columns of its forest."""
-        totals = columns[:, self.n_columns :]
+        totals = self._totals(columns)
         if self.majority:
             return np.hstack([self.votes(columns), np.ones_like(totals)])
         # CLUS divides out-of-bag votes by the sum of their values.
@@ -301,7 +342,7 @@ class NominalTarget(TableTarget):
 
     def _proportions(self, columns: Table) -> Table:
         """Return columns divided by the last columns, or by their sum where these are 0."""
-        totals = np.repeat(columns[:, self.n_columns :], [len(own) for own in self.values], axis=1)
+        totals = np.repeat(self._totals(columns), [len(own) for own in self.values], axis=1)
         known = totals > _NOTHING
         divided = columns[:, : self.n_columns] / np.where(known, totals, 1.0)
         return np.where(known, divided, self.shares(columns))
@@ -323,7 +364,11 @@ class NominalTarget(TableTarget):
 
     def codes(self, columns: Table) -> NDArray[np.int64]:
         """Return the predicted codes: the first value with the largest weight."""
-        return np.column_stack([columns[:, span].argmax(axis=1) for span in self.spans])
+        found = np.column_stack([columns[:, span].argmax(axis=1) for span in self.spans])
+        if columns.shape[1] > self.n_columns + len(self.names):
+            kept, marks = self._kept(columns)
+            found[kept] = self.codes(marks[kept])
+        return found
 
     def squares(self, y: Table, weight: Table, targets: Any) -> Table:
         """Return the mean over the targets of weight times Gini index, and that of each target."""
@@ -339,7 +384,7 @@ class NominalTarget(TableTarget):
         """Return the function that writes the leaves of a model."""
 
         def leaf(tree: _core.Tree, node: int) -> str:
-            weights = node_values(tree, node, self.n_columns + len(self.names))[None, :]
+            weights = node_values(tree, node, self._width(tree))[None, :]
             codes = self.codes(weights)[0].tolist()
             names = [own[code] for own, code in zip(self.values, codes, strict=True)]
             counts = [
@@ -436,6 +481,7 @@ class NominalTarget(TableTarget):
                 whole,
                 self.threshold,
                 self._proportions(columns)[:, first],
+                self.codes(columns) == 0 if self._kept(columns)[0].any() else None,
             )
             for name, columns in predicted.items()
         }
@@ -450,6 +496,19 @@ class NominalTarget(TableTarget):
                     text += f"(label cardinality: {cardinality})"
                 lines.append(error_line(name, text))
         return lines
+
+
+def _with_values(
+    tree: _core.Tree, ends: NDArray[np.int64], label: NDArray[np.int64], value: Table
+) -> _core.Tree:
+    """Return a tree with values inserted at the ends of nodes, which increase."""
+    grown = np.searchsorted(ends, tree.value_indptr, side="right")
+    return change_tree(
+        tree,
+        value=np.insert(tree.value, ends, value),
+        value_label=np.insert(tree.value_label, ends, label).astype(np.int32),
+        value_indptr=(tree.value_indptr + grown).astype(tree.value_indptr.dtype),
+    )
 
 
 def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str]:

@@ -120,6 +120,44 @@ def tests_in_order(tree: _core.Tree) -> Iterator[int]:
             stack.extend(children_of(tree, node))
 
 
+def grown_as(pruned: _core.Tree, tree: _core.Tree) -> dict[int, int]:
+    """Return the nodes of a tree that the leaves of its pruned form were, as CLUS prunes it.
+
+    A node stays if one of its branches replaces it: it takes the test and branches of that one.
+    """
+    found = {}
+    stack = [(0, 0)]
+    while stack:
+        node, place = stack.pop()
+        if pruned.feature[node] < 0:
+            found[node] = place
+            continue
+        source = _first_with_test(tree, place, pruned, node)
+        stack.extend(zip(children_of(pruned, node), children_of(tree, source), strict=True))
+    return found
+
+
+def _first_with_test(tree: _core.Tree, root: int, pruned: _core.Tree, node: int) -> int:
+    """Return the highest node of a subtree that has the test of a node."""
+    level = [root]
+    while level:
+        for at in level:
+            if _same_test(pruned, node, tree, at):
+                return at
+        level = [child for at in level for child in children_of(tree, at)]
+    raise ValueError("the pruned tree has a test that the tree has not")
+
+
+def _same_test(one: _core.Tree, node: int, other: _core.Tree, at: int) -> bool:
+    if one.feature[node] != other.feature[at] or one.threshold[node] != other.threshold[at]:
+        return False
+    first, second = (
+        tree.category_branch[tree.category_indptr[i] : tree.category_indptr[i + 1]]
+        for tree, i in ((one, node), (other, at))
+    )
+    return bool(np.array_equal(first, second))
+
+
 # ---- the rows and weights of every node -----------------------------------------------------
 
 

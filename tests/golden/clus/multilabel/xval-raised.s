@@ -1,0 +1,9 @@
+[Attributes]
+Target = 4-6
+[Data]
+File = train.arff
+XVal = 5
+[Tree]
+Heuristic = GainRatio
+[Output]
+WritePredictions = [Train,Test]

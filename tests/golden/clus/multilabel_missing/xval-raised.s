@@ -1,0 +1,6 @@
+[Attributes]
+Target = 5-7
+[Data]
+File = train.arff
+XVal = 5
+[Tree]
