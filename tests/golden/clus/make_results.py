@@ -27,6 +27,8 @@ ALL_RANKED = (
     "[Ensemble]\nEnsembleMethod = RForest\nIterations = [2,4]\nFeatureRankingPerTarget = Yes\n"
     "FeatureRanking = [Genie3,Symbolic,RForest]\n"
 )
+# CLUS ends with an exception if a leaf knows nothing of a target.
+LARGE = "[Model]\nMinimalWeight = 8\n"
 # Subtrees replace the nodes above them.
 RAISED = "[Data]\nFile = train.arff\nXVal = 5\n[Tree]\n"
 # Some weights of rows with missing values are no binary fractions.
@@ -91,6 +93,7 @@ RUNS = {
         "xval": "[Attributes]\nTarget = 4-6\n[Data]\nFile = train.arff\nXVal = 3\n",
         "forest-ranked": "[Attributes]\nTarget = 4-6\n" + FILES + ALL_RANKED,
         "xval-raised": "[Attributes]\nTarget = 4-6\n" + RAISED + "Heuristic = GainRatio\n" + BOTH,
+        "one-label": "[Attributes]\nTarget = 4\nDisable = 5-6\n" + FILES,
         "levels": "[Attributes]\nTarget = 4-6\n" + LEVELS,
     },
     "classes": {
@@ -112,6 +115,15 @@ RUNS = {
         "ratio": "[Attributes]\nTarget = 5-6\n" + FILES + RATIO + BOTH,
         "forest-uneven": "[Attributes]\nTarget = 5-6\n" + FILES + UNEVEN + BOTH,
     },
+    "multilabel_unknown": {
+        "tree": "[Attributes]\nTarget = 4-6\n" + FILES + LARGE + BOTH,
+        "forest-shares": "[Attributes]\nTarget = 4-6\n"
+        + FILES
+        + LARGE
+        + BOTH
+        + "[Ensemble]\nIterations = 3\nEnsembleMethod = RForest\n",
+    },
+    "classes_unknown": {"tree": "[Attributes]\nTarget = 3-4\n" + FILES + LARGE + BOTH},
     "regression": {
         "tree": "[Attributes]\nTarget = 3-4\n" + FILES + BOTH,
         "xval": "[Attributes]\nTarget = 3-4\n[Data]\nFile = train.arff\nXVal = 3\n",
@@ -144,8 +156,9 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
         signs = [draw.choice(["-1.0", "-0.0", "0.0", "1.0"]) for _ in x]
         label = "a" if (float(signs[0]) > 0) != noise else f"b/{int(float(signs[1]) > 0)}"
         return ",".join([*signs, label])
-    if kind == "multilabel":
-        return ",".join([*map(str, x), *(str(int((v > 1.5) != noise)) for v in x)])
+    if kind in ("multilabel", "multilabel_unknown"):
+        values = [str(int((v > 1.5) != noise)) for v in x]
+        return ",".join([*map(str, x), *forget(kind, values, draw)])
     if kind.endswith("missing"):
         cells.insert(0, draw.choice(["red", "green", "blue", "?"]))
     if kind == "multilabel_missing":
@@ -154,10 +167,18 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
         return ",".join([*cells, *values])
     if kind.startswith("classes"):
         level = ["low", "middle", "high", "high"][int(x[0])]
-        values = level, "yes" if (x[1] > 1) != noise else "no"
-        return ",".join([*(cells[:2] if kind == "classes" else cells), *values])
+        values = forget(kind, [level, "yes" if (x[1] > 1) != noise else "no"], draw)
+        return ",".join([*(cells if kind.endswith("missing") else cells[:2]), *values])
     values = f"{2 * x[0] - x[1] + draw.gauss(0, 0.3):.2f}", f"{x[1] ** 2 + draw.gauss(0, 1):.2f}"
     return ",".join([*cells[:2], *values])
+
+
+def forget(kind: str, values: list[str], draw: random.Random) -> list[str]:
+    """Return the targets of a row, one of which is unknown in most rows of some data sets."""
+    if kind.endswith("unknown"):
+        at = draw.randrange(len(values) + 1)
+        return [value if i != at else "?" for i, value in enumerate(values)]
+    return values
 
 
 HEADERS = {
@@ -172,6 +193,9 @@ HEADERS = {
     "y1 {low,middle,high}\ny2 {yes,no}",
     "regression": "x1 numeric\nx2 numeric\ny1 numeric\ny2 numeric",
 }
+
+
+HEADERS |= {f"{kind}_unknown": HEADERS[kind] for kind in ("multilabel", "classes")}
 
 
 def write_data(kind: str, folder: Path) -> None:

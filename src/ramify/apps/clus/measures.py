@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,12 +192,16 @@ class LabelErrors:
     ranking: NDArray[np.float64] | None = None
     # The predicted labels, if they are not those at the threshold.
     predicted: NDArray[np.bool_] | None = None
+    # Which labels of a row are known, if not all; an unknown label counts nowhere.
+    known: NDArray[np.bool_] | None = None
 
     @cached_property
     def values(self) -> dict[str, float]:
         """All errors by name."""
         if not len(self.truth):  # CLUS reports errors of no row with -ssl
             return dict.fromkeys(_HIERARCHICAL, np.nan) | _OF_NO_ROW
+        if self.known is not None:
+            return self._partial
         found = self._measure(self.scores)
         ranks = self.scores if self.ranking is None else self.ranking
         if (ranks != self.scores).any():
@@ -226,10 +231,22 @@ class LabelErrors:
             truth = self.truth.astype(np.int32)
             return clus_multilabel_measures(truth, scores, threshold=self.threshold)
 
+    @property
+    def _partial(self) -> dict[str, float]:
+        """All errors by name if some labels are unknown."""
+        known = np.ones_like(self.truth) if self.known is None else self.known
+        ranks = self.scores if self.ranking is None else self.ranking
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return {
+                **_set_figures(self.truth, self._chosen & known, known),
+                **_rank_figures(self.truth, self._chosen, ranks, known),
+                **_area_figures(self.truth, self.scores, known),
+            }
+
     @cached_property
     def macro(self) -> dict[str, NDArray[np.float64]]:
         """The errors of each label."""
-        chosen = self._chosen
+        chosen = self._chosen if self.known is None else self._chosen & self.known
         hits = (self.truth & chosen).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             precision = hits / chosen.sum(axis=0)
@@ -248,3 +265,74 @@ class LabelErrors:
     def hierarchical_lines(self) -> list[str]:
         """Return the lines of a model of a hierarchical target."""
         return [f"      {name + ':':<26}{self.text(name, 6)}" for name in _HIERARCHICAL]
+
+
+# ---- the same if some labels of some rows are unknown ---------------------------------------
+
+
+Bits = NDArray[np.bool_]
+
+
+def _set_figures(truth: Bits, chosen: Bits, known: Bits) -> dict[str, float]:
+    """Return the errors of label sets over the rows with a known label."""
+    rows = known.any(axis=1)
+    both, either = (truth & chosen).sum(axis=1)[rows], (truth | chosen).sum(axis=1)[rows]
+    n_true, n_chosen = truth.sum(axis=1)[rows], chosen.sum(axis=1)[rows]
+    none = (n_true == 0) & (n_chosen == 0)
+    hits, wrong = int(both.sum()), (truth != chosen).sum(axis=1)[rows]
+    precision, recall = (np.float64(hits) / n.sum() for n in (n_chosen, n_true))
+    found = {
+        "HammingLoss": wrong.sum() / truth.shape[1] / rows.sum(),
+        "MLAccuracy": _mean(np.where(either > 0, both / either, 1.0)),
+        "MLPrecision": _mean(np.where(n_chosen > 0, both / n_chosen, none)),
+        "MLRecall": _mean(np.where(n_true > 0, both / n_true, none)),
+        "MLFOneMeasure": _mean(np.where(none, 1.0, 2.0 * both / (n_true + n_chosen))),
+        "SubsetAccuracy": _mean(wrong == 0),
+        "MicroPrecision": precision,
+        "MicroRecall": recall,
+        "MicroFOne": 2 * precision * recall / (precision + recall),
+    }
+    return {name: float(value) for name, value in found.items()}
+
+
+def _rank_figures(truth: Bits, chosen: Bits, ranks: Vector, known: Bits) -> dict[str, float]:
+    """Return the errors of the ranked known labels of each row."""
+    order = np.argsort(np.where(known, -ranks, np.inf), axis=1, kind="stable")
+    held = np.take_along_axis(truth & known, order, axis=1)
+    hits = np.cumsum(held, axis=1)
+    place = np.arange(1, truth.shape[1] + 1)
+    n_true, n_known = held.sum(axis=1), known.sum(axis=1)
+    pairs = n_true * (n_known - n_true)
+    misordered = (held * (place - hits)).sum(axis=1)
+    precision = (held * hits / place).sum(axis=1) / n_true
+    worst = np.where(truth & known, ranks, np.inf).min(axis=1)[:, None]
+    covered = ((ranks >= worst) & known).sum(axis=1)[n_true > 0]
+    first = order[:, :1]
+    wrong = np.take_along_axis(truth != chosen, first, axis=1)[n_known > 0]
+    return {
+        "OneError": _mean(wrong),
+        "Coverage": _mean(covered),
+        "RankingLoss": _mean(np.where(pairs > 0, misordered / np.maximum(pairs, 1), 0.0)),
+        "AveragePrecision": _mean(precision[n_known > 0]),
+    }
+
+
+def _area_figures(truth: Bits, scores: Vector, known: Bits) -> dict[str, float]:
+    """Return the areas under the curves of the labels, each over the rows that know it."""
+    curves = [
+        count_steps(one[rows], own[rows]) if rows.any() else Counts(*np.zeros((2, 1), np.int64))
+        for one, own, rows in zip(truth.T, scores.T, known.T, strict=True)
+    ]
+    auprc = np.array([curve.auprc() for curve in curves])
+    share = np.array([c.n_positive / np.float64(c.n_positive + c.n_negative) for c in curves])
+    return {
+        "averageAUPRC": _mean(auprc),
+        "averageAUROC": _mean(np.array([curve.auroc() for curve in curves])),
+        "weightedAUPRC": float(np.cumsum(auprc * share)[-1] / np.cumsum(share)[-1]),
+        "pooledAUPRC": count_steps(truth[known], scores[known]).auprc() if known.any() else 0.0,
+    }
+
+
+def _mean(values: NDArray[Any]) -> float:
+    """Return the mean, summed from the first to the last; NaN of nothing."""
+    return float(np.cumsum(values, dtype=np.float64)[-1] / len(values)) if len(values) else np.nan

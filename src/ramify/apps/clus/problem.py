@@ -80,9 +80,11 @@ def read_problem(settings: Settings, switches: Switches) -> Problem:
         return read_rows(other, attributes, target.read(other))
 
     train = rows_of(file)
-    has_missing = train.has_missing and not file.is_sparse
+    has_missing = train.has_missing
     if isinstance(target, TableTarget):
+        has_missing |= not target.is_complete(train.y)
         target = target.weighed(train)
+    has_missing &= not file.is_sparse
     held_out: dict[str, Rows | None] = {}
     for option in ("TestSet", "PruneSet"):
         if settings.fraction("Data", option) is not None:

@@ -56,6 +56,10 @@ class TableTarget:
         """Return which rows have a known target."""
         return np.asarray(~np.isnan(y).all(axis=1))
 
+    def is_complete(self, y: Table) -> bool:
+        """Return whether rows know all targets."""
+        return not np.isnan(y).any()
+
     def pruning(self, problem: Any, *, after: bool = True) -> str:
         """Return the pruning method as CLUS prints it."""
         chosen = str(problem.settings.text("Tree", "PruningMethod"))
@@ -146,6 +150,7 @@ class NominalTarget(TableTarget):
     threshold: float  # threshold of multi-label classification
     # Whether each tree of a forest votes for one value instead of dividing its vote.
     majority: bool = False
+    gaps: tuple[bool, ...] = ()  # which targets some training rows do not know
 
     @property
     def is_multilabel(self) -> bool:
@@ -167,6 +172,11 @@ class NominalTarget(TableTarget):
     def n_columns(self) -> int:
         """The number of columns of a prediction."""
         return sum(len(own) for own in self.values)
+
+    def weighed(self, rows: Rows) -> NominalTarget:
+        """Return the target with the weights of its columns for the rows of the training file."""
+        gaps = tuple(np.isnan(rows.y).any(axis=0).tolist())
+        return replace(super().weighed(rows), gaps=gaps)
 
     def read(self, file: ArffFile) -> Table:
         """Return the codes of the targets of a file; NaN marks missing values."""
@@ -447,15 +457,22 @@ class NominalTarget(TableTarget):
         for name, columns in predicted.items():
             values = self._squared(truth, self._proportions(columns)) * scale
             lines.append(error_line(name, with_mean(values)))
-        return lines + (self._label_lines(truth, predicted) if self.is_multilabel else [])
+        if self.is_multilabel:
+            return lines + self._label_lines(truth, predicted, (*_BEFORE_AREAS, *_AREAS))
+        if self.values == (("1", "0"),):
+            return lines + self._label_lines(truth, predicted, _AREAS[:2])
+        return lines
 
     def _confusion_lines(self, truth: Table, codes: NDArray[np.int64]) -> list[str]:
         lines: list[str] = []
         for j, (name, own) in enumerate(zip(self.names, self.values, strict=True)):
-            known = ~np.isnan(truth[:, j])
-            table = np.zeros((len(own), len(own)), dtype=np.int64)
-            np.add.at(table, (truth[known, j].astype(np.int64), codes[known, j]), 1)
-            lines += [f"   Attribute: {name}", *confusion_lines(table, own), ""]
+            # Rows with an unknown value have a line of their own, if training rows had any.
+            values = (*own, "?") if self.gaps[j] else own
+            table = np.zeros((len(own) + 1, len(own) + 1), dtype=np.int64)
+            real = np.where(np.isnan(truth[:, j]), len(own), truth[:, j]).astype(np.int64)
+            np.add.at(table, (real, codes[:, j]), 1)
+            shown = table[: len(values), : len(values)]
+            lines += [f"   Attribute: {name}", *confusion_lines(shown, values, len(own)), ""]
             if j < len(self.names) - 1:
                 lines.append("")
         return lines
@@ -463,15 +480,17 @@ class NominalTarget(TableTarget):
     def _squared(self, truth: Table, shares: Table) -> Table:
         found = []
         for j, span in enumerate(self.spans):
-            known = ~np.isnan(truth[:, j])
-            part = shares[known, span]
-            hit = np.arange(part.shape[1]) == truth[known, j][:, None]
-            errors = ((part - hit) ** 2).ravel()
-            found.append(float(in_order(errors)) / len(part))
+            # No value is right for a row with an unknown one.
+            hit = np.arange(span.stop - span.start) == truth[:, j][:, None]
+            errors = ((shares[:, span] - hit) ** 2).ravel()
+            found.append(float(in_order(errors)) / len(truth))
         return np.array(found)
 
-    def _label_lines(self, truth: Table, predicted: Mapping[str, Table]) -> list[str]:
+    def _label_lines(
+        self, truth: Table, predicted: Mapping[str, Table], measures: Sequence[str]
+    ) -> list[str]:
         held = truth == 0  # code 0 is the value 1
+        known = ~np.isnan(truth)
         whole = (len(held),)
         first = [span.start for span in self.spans]
         found = {
@@ -482,13 +501,14 @@ class NominalTarget(TableTarget):
                 self.threshold,
                 self._proportions(columns)[:, first],
                 self.codes(columns) == 0 if self._kept(columns)[0].any() else None,
+                None if known.all() else known,
             )
             for name, columns in predicted.items()
         }
         n_labels = held.sum(axis=1)
         cardinality = number(float(n_labels[n_labels > 0].mean()), 4) if held.any() else "NaN"
         lines: list[str] = []
-        for measure in (*_BEFORE_AREAS, *_AREAS):
+        for measure in measures:
             lines.append(measure)
             for name, errors in found.items():
                 text = errors.text(measure, 6 if measure in _AREAS else 4)
@@ -511,15 +531,21 @@ def _with_values(
     )
 
 
-def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str]:
-    """Return a confusion matrix with its accuracy and association, as CLUS prints it."""
+def confusion_lines(
+    table: NDArray[np.int64], values: Sequence[str], n_known: int | None = None
+) -> list[str]:
+    """Return a confusion matrix with its accuracy and association, as CLUS prints it.
+
+    Only the first `n_known` values count in these figures.
+    """
     columns = table.sum(axis=0)
     widths = [
         max(len(value), *(len(str(count)) for count in [*table[:, j].tolist(), int(columns[j])]))
         for j, value in enumerate(values)
     ]
     first = max(9, *(len(value) for value in values))
-    last = len(str(int(table.sum())))
+    total = int(table.sum())
+    last = len(str(total))
 
     def row(title: str, cells: Sequence[Any], end: str) -> str:
         shown = [f"{cell!s:>{width}}" for cell, width in zip(cells, widths, strict=True)]
@@ -530,8 +556,9 @@ def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str
         for i, value in enumerate(values)
     ]
     line = "     " + "-" * (len(body[0]) - 5)
-    total = int(table.sum())
-    accuracy = number(float(np.trace(table)) / total) if total else "NaN"
+    known = table[:n_known, :n_known]
+    n_rows = int(known.sum())
+    accuracy = number(float(np.trace(known)) / n_rows) if n_rows else "NaN"
     return [
         row("REAL\\PRED", values, ""),
         line,
@@ -539,19 +566,21 @@ def confusion_lines(table: NDArray[np.int64], values: Sequence[str]) -> list[str
         line,
         row("", columns.tolist(), f" {total:>{last}}"),
         f"     Accuracy: {accuracy}",
-        f"     Cramer's coefficient: {number(cramer(table))}",
+        f"     Cramer's coefficient: {number(cramer(known, total))}",
     ]
 
 
-def cramer(table: NDArray[np.int64]) -> float:
+def cramer(table: NDArray[np.int64], n_rows: int | None = None) -> float:
     """Return Cramer's coefficient of association of a confusion matrix.
+
+    CLUS expects as many rows in a cell as if `n_rows` were divided among all cells.
 
     >>> import numpy as np
     >>> cramer(np.array([[5, 0], [0, 5]])), cramer(np.array([[5, 0], [5, 0]]))
     (1.0, 0.0)
     """
     total = table.sum()
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(total, 1)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(n_rows or total, 1)
     used = expected > 0
     chi = float(((table[used] - expected[used]) ** 2 / expected[used]).sum())
     n_free = min(table.shape) - 1
