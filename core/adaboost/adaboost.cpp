@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "adaboost/cells.hpp"
@@ -28,8 +29,9 @@ Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
       options_(options),
       n_rows_(dataset.n_rows),
       cells_(dataset.n_rows, layout_.n_blocks()),
-      votes_(cells_.size(), -1),
-      correct_(cells_.size(), 1) {
+      labels_(layout_.n_blocks() * n_rows_, 0),
+      votes_(labels_.size(), 0),
+      correct_(labels_.size(), 0) {
     double row_sum = 0;
     double label_sum = 0;
     for (const double weight : row_weight) row_sum += weight;
@@ -41,10 +43,13 @@ Booster::Booster(const Dataset& dataset, const BoostingLabels& labels,
         }
         for (auto k = labels.indptr[i]; k < labels.indptr[i + 1]; ++k) {
             const auto j = static_cast<std::size_t>(labels.indices[static_cast<std::size_t>(k)]);
-            auto& cell = cells_[cells_.place(i, layout_.lane(j))];
+            const auto lane = layout_.lane(j);
+            auto& cell = cells_[cells_.place(i, lane)];
             cell = -cell;
+            labels_[lane / label_lanes * n_rows_ + i] |= lane_bit(lane % label_lanes);
         }
     }
+    scratch_.resize(std::max(1u, options_.n_threads));
     const std::size_t work = n_rows_ * n_labels() * std::max<std::size_t>(1, columns_.size());
     if (work < min_parallel_work) options_.n_threads = 1;
 }
@@ -99,9 +104,10 @@ void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
         return;
     }
     const auto learn_blocks = [&](std::size_t first, std::size_t last) {
-        parallel_for(options_.n_threads, last - first, signal, [&](unsigned, std::size_t k) {
-            learn_block(problem, first + k, signal, found, votes_);
-        });
+        parallel_for(options_.n_threads, last - first, signal,
+                     [&](unsigned thread, std::size_t k) {
+                         learn_block(problem, first + k, signal, scratch_[thread], found, votes_);
+                     });
     };
     if (!best_of_two) {
         learn_blocks(0, layout_.n_blocks());
@@ -111,77 +117,55 @@ void Booster::learn_trees(StopSignal& signal, WeakHypothesis& found) {
     for (std::size_t v = 0; v + 1 < levels.size(); ++v) learn_blocks(levels[v], levels[v + 1]);
 }
 
-/// Makes marks of a label negative where those of its parents require it.
-void Booster::follow_parents(std::size_t label, std::size_t begin, std::size_t end,
-                             std::vector<std::int8_t>& marks, FollowsParents follows) {
-    const auto above = above_label(layout_, cells_, label, begin, end, marks, follows);
-    auto* own = marks.data() + cells_.place(begin, layout_.lane(label));
-    for (std::size_t i = 0; i < above.size(); ++i) {
-        own[i * label_lanes] = std::min(own[i * label_lanes], above[i]);
-    }
-}
-
 /// Marks the correct votes. If `corrected`, votes below a negative vote become negative first, and
 /// votes below a wrong vote count as wrong.
 void Booster::mark_correct_votes(std::size_t begin, std::size_t end, bool corrected) {
-    const auto size = (end - begin) * label_lanes;
-    if (!corrected || (options_.top_down != TopDown::always && !options_.inherit_mistakes)) {
-        for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {
-            const auto first = cells_.place(begin, b * label_lanes);
-            mark_correct(&cells_[first], votes_.data() + first, size, correct_.data() + first);
+    const bool correct_votes = corrected && options_.top_down == TopDown::always;
+    const bool inherit = corrected && options_.inherit_mistakes;
+    for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {  // parents come before their children
+        const auto above = [&](std::span<const LabelBits> marks, FollowsParents follows) {
+            return allowed_by_parents(layout_, n_rows_, b, begin, end, marks, follows);
+        };
+        const auto first = b * n_rows_ + begin;
+        const auto n = end - begin;
+        if (correct_votes) {
+            const auto allowed = above(votes_, follows());
+            for (std::size_t i = 0; i < n; ++i) votes_[first + i] &= allowed[i];
         }
-        return;
-    }
-    for (std::size_t j = 0; j < n_labels(); ++j) {
-        const auto own = cells_.place(begin, layout_.lane(j));
-        if (options_.top_down == TopDown::always) follow_parents(j, begin, end, votes_, follows());
-        for (std::size_t k = own; k < own + size; k += label_lanes) {
-            // The sign is also valid if the weight is 0.
-            correct_[k] = (votes_[k] > 0) != std::signbit(cells_[k]) ? 1 : -1;
+        for (std::size_t k = first; k < first + n; ++k) {
+            correct_[k] = static_cast<LabelBits>(~(votes_[k] ^ labels_[k]));
         }
-        if (options_.inherit_mistakes) follow_parents(j, begin, end, correct_, follows_each);
+        if (inherit) {
+            const auto allowed = above(correct_, follows_each);
+            for (std::size_t i = 0; i < n; ++i) correct_[first + i] &= allowed[i];
+        }
     }
 }
 
 double Booster::measure_edge(StopSignal& signal, bool corrected) {
-    struct Sums {
-        double correct = 0;
-        double all = 0;
-    };
-    std::vector<Sums> sums((n_rows_ + rows_per_part - 1) / rows_per_part);
+    std::vector<LaneSums> parts((n_rows_ + rows_per_part - 1) / rows_per_part);
     for_rows(signal, [&](std::size_t part, std::size_t begin, std::size_t end) {
         mark_correct_votes(begin, end, corrected);
-        double correct[label_lanes] = {};
-        double all[label_lanes] = {};
         for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {
-            const double* cells = cells_.block(b);
-            const auto* is_correct = correct_.data() + b * n_rows_ * label_lanes;
-            for (std::size_t i = begin; i < end; ++i) {
-                for (std::size_t t = 0; t < label_lanes; ++t) {
-                    const double weight = std::fabs(cells[i * label_lanes + t]);
-                    correct[t] += weight * is_correct[i * label_lanes + t];
-                    all[t] += weight;
-                }
-            }
-        }
-        for (std::size_t t = 0; t < label_lanes; ++t) {
-            sums[part].correct += correct[t];
-            sums[part].all += all[t];
+            const auto correct = std::span(correct_).subspan(b * n_rows_ + begin, end - begin);
+            add_correct(cells_.block(b) + begin * label_lanes, correct, parts[part]);
         }
     });
-    Sums total;
-    for (const auto& part : sums) {
-        total.correct += part.correct;
-        total.all += part.all;
+    double correct = 0;
+    double all = 0;
+    for (const auto& part : parts) {
+        correct += std::accumulate(std::begin(part.sum), std::end(part.sum), 0.0);
+        all += std::accumulate(std::begin(part.weight), std::end(part.weight), 0.0);
     }
-    return total.correct / total.all;
+    return correct / all;
 }
 
 void Booster::reweigh() {
     const double correct_factor = 1 / (1 + edge_);
     const double wrong_factor = 1 / (1 - edge_);
-    for (std::size_t k = 0; k < cells_.size(); ++k) {
-        cells_[k] *= correct_[k] > 0 ? correct_factor : wrong_factor;
+    for (std::size_t b = 0; b < cells_.n_blocks(); ++b) {
+        const auto correct = std::span(correct_).subspan(b * n_rows_, n_rows_);
+        multiply(cells_.block(b), correct, correct_factor, wrong_factor);
     }
 }
 

@@ -71,18 +71,20 @@ class Booster {
     void for_rows(StopSignal& signal, Work work);
     void mark_correct_votes(std::size_t begin, std::size_t end, bool corrected);
     FollowsParents follows() const { return options_.any_parent ? follows_all : follows_each; }
-    void follow_parents(std::size_t label, std::size_t begin, std::size_t end,
-                        std::vector<std::int8_t>& marks, FollowsParents follows);
     double measure_edge(StopSignal& signal, bool corrected);
 
     std::vector<BoostingColumn> columns_;
     LabelLayout layout_;
     BoostingOptions options_;
     std::size_t n_rows_;
-    LabelBlocks cells_;               // weights, negated where the row does not have the label
-    std::vector<std::int8_t> votes_;  // +1 and -1
-    std::vector<std::int8_t> uncorrected_votes_;  // only with options_.relax
-    std::vector<std::int8_t> correct_;  // +1 where the vote is correct, -1 where it is wrong
+    LabelBlocks cells_;  // weights, negated where the row does not have the label
+    // For each block and row, the labels of the row, those with a positive vote, and those whose
+    // vote is correct.
+    std::vector<LabelBits> labels_;
+    std::vector<LabelBits> votes_;
+    std::vector<LabelBits> uncorrected_votes_;  // only with options_.relax
+    std::vector<LabelBits> correct_;
+    std::vector<BlockScratch> scratch_;  // per thread
     double edge_ = 0;
     bool corrected_ = true;
 };

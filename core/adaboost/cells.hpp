@@ -1,8 +1,8 @@
 // Loops over the cells of a block: sums per lane, and the cells of some rows.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <span>
 
 #include "adaboost/scan.hpp"
 #include "common/tolerance.hpp"
@@ -17,20 +17,30 @@ struct LaneSums {
 
 LaneTotals total_of(const double* cells, std::size_t n_rows);
 
-/// Sums over the cells whose mark has this value.
-LaneSums sums_where(const double* cells, const std::uint8_t* marks, std::uint8_t value,
-                    std::size_t n_rows);
+/// One bit for each label of a block, per row.
+using LabelBits = std::uint16_t;
+static_assert(8 * sizeof(LabelBits) == label_lanes);
 
-/// Copies the cells whose mark has this value; all others become 0.
-void copy_where(const double* cells, const std::uint8_t* marks, std::uint8_t value,
-                std::size_t n_rows, double* to);
+constexpr LabelBits lane_bit(std::size_t lane) {
+    return static_cast<LabelBits>(1u << lane);
+}
 
-/// For each lane, whether the second votes have a larger edge than the first, beyond rounding.
-std::array<bool, label_lanes> larger_edge(const double* cells, std::size_t n_rows,
-                                          const std::int8_t* first, const std::int8_t* second);
+/// Sums over the cells whose bit is set.
+LaneSums sums_where(const double* cells, std::span<const LabelBits> bits);
 
-/// +1 where a vote has the sign of its cell, also if the weight is 0, and -1 elsewhere.
-void mark_correct(const double* cells, const std::int8_t* votes, std::size_t n_cells,
-                  std::int8_t* correct);
+/// Copies the cells whose bit is set; all others become 0.
+void copy_where(const double* cells, std::span<const LabelBits> bits, double* to);
+
+/// The labels whose second votes (bits set: +1) have a larger edge than the first, beyond
+/// rounding.
+LabelBits larger_edge(const double* cells, std::span<const LabelBits> first,
+                      std::span<const LabelBits> second);
+
+/// Adds the weights of some rows to sums: of correct votes (bits set) less those of wrong ones,
+/// and of all.
+void add_correct(const double* cells, std::span<const LabelBits> correct, LaneSums& sums);
+
+/// Multiplies cells by a factor, which depends on whether their bit is set.
+void multiply(double* cells, std::span<const LabelBits> bits, double if_set, double if_not);
 
 }  // namespace ramify

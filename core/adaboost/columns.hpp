@@ -21,6 +21,7 @@ struct BoostingColumn {
 
     static constexpr std::size_t no_group = static_cast<std::size_t>(-1);
     std::size_t n_groups() const { return ends.size(); }
+    std::size_t begin(std::size_t group) const { return group == 0 ? 0 : ends[group - 1]; }
 };
 
 /// With max_bins = 0 there is a threshold between any two consecutive values. Otherwise the

@@ -1,57 +1,13 @@
 #include "adaboost/scan.hpp"
 
-#include <cstring>
+#include <cmath>
+#include <type_traits>
 
-// Compilers do not keep sixteen running sums in registers on their own, so the loops use vector
-// types and are compiled for three vector widths. All give bit-identical results.
-#if defined(__GNUC__)
-#define RAMIFY_INLINE __attribute__((always_inline)) inline
-#else
-#define RAMIFY_INLINE inline
-#endif
-#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define RAMIFY_X86_WIDTHS
-#endif
+#include "adaboost/vectors.hpp"
 
 namespace ramify {
 
 namespace {
-
-template <std::size_t n_bytes>
-struct VectorOf {
-#if defined(__GNUC__)
-    typedef double type __attribute__((vector_size(n_bytes)));
-#else
-    typedef double type;
-#endif
-};
-template <>
-struct VectorOf<sizeof(double)> {
-    typedef double type;
-};
-
-/// The labels processed in one pass over a column, as a few vectors.
-template <std::size_t n_bytes, std::size_t n_parts>
-struct Lanes {
-    using Vector = typename VectorOf<n_bytes>::type;
-    static constexpr std::size_t width = n_bytes / sizeof(double);
-    static constexpr std::size_t size = width * n_parts;
-    Vector part[n_parts];
-
-    RAMIFY_INLINE void fill(double value) {
-        for (auto& p : part) p = Vector{} + value;
-    }
-    RAMIFY_INLINE void load(const double* from) { std::memcpy(part, from, sizeof part); }
-    RAMIFY_INLINE void store(double* to) const { std::memcpy(to, part, sizeof part); }
-    RAMIFY_INLINE void add(const double* from) {
-        for (std::size_t q = 0; q < n_parts; ++q) {
-            Vector v;
-            std::memcpy(&v, from + q * width, sizeof v);
-            part[q] += v;
-        }
-    }
-};
 
 template <typename L>
 RAMIFY_INLINE void add_rows(const std::uint32_t* rows, std::size_t begin, std::size_t end,
@@ -61,7 +17,11 @@ RAMIFY_INLINE void add_rows(const std::uint32_t* rows, std::size_t begin, std::s
 
 template <typename Vector>
 RAMIFY_INLINE void magnitude(const Vector& x, Vector& out) {
-    out = x < 0 ? -x : x;
+    if constexpr (std::is_same_v<Vector, double>) {
+        out = std::fabs(x);
+    } else {
+        out = x < 0 ? -x : x;
+    }
 }
 
 /// Sums over one column for the labels of a pass: rows with a known value, with a missing value,
@@ -115,6 +75,14 @@ RAMIFY_INLINE void take_better(const L& right, const ColumnSums<L>& sums, double
             magnitude<Vector>(sums.known.part[q] - right.part[q], other);
             score += other;
         }
+        if constexpr (L::size == 1) {
+            // Rarely true: the processor need not wait for the comparison before.
+            if (score > limit.part[q]) {
+                limit.part[q] = score + tolerance.part[q];
+                best_group.part[q] = group;
+            }
+            continue;
+        }
         const auto better = score > limit.part[q];
         limit.part[q] = better ? score + tolerance.part[q] : limit.part[q];
         best_group.part[q] = better ? Vector{} + group : best_group.part[q];
@@ -162,35 +130,42 @@ RAMIFY_INLINE void scan_nominal(const BoostingColumn& column, const double* cell
     take_better<L, true>(right, sums, 0, tolerance, limit, best_group);
 }
 
+/// Scans a column for the labels from `first` on.
+template <typename L>
+RAMIFY_INLINE void scan_lanes(const BoostingColumn& column, const double* all_cells,
+                              const LaneTotals& totals, std::size_t first, LaneBest& best) {
+    const double* cells = all_cells + first;
+    L tolerance, limit, group;
+    tolerance.load(totals.tolerance + first);
+    limit.fill(-1);
+    group.fill(-1);
+    ColumnSums<L> sums;
+    sums.read(column, cells, totals.sum + first);
+    if (column.nominal) {
+        scan_nominal<L>(column, cells, sums, tolerance, limit, group);
+    } else if (column.missing.empty()) {
+        scan_numeric<L, false>(column, cells, sums, tolerance, limit, group);
+    } else {
+        scan_numeric<L, true>(column, cells, sums, tolerance, limit, group);
+    }
+    for (std::size_t q = 0; q < std::size(limit.part); ++q) limit.part[q] -= tolerance.part[q];
+    limit.store(best.score + first);
+    group.store(best.group + first);
+}
+
 template <std::size_t n_bytes, std::size_t n_parts>
-RAMIFY_INLINE void scan(const BoostingColumn& column, const double* all_cells,
+RAMIFY_INLINE void scan(const BoostingColumn& column, const double* cells,
                         const LaneTotals& totals, LaneBest& best) {
-    using L = Lanes<n_bytes, n_parts>;
+    using L = LabelVectors<double, n_bytes, n_parts>;
     for (std::size_t first = 0; first < label_lanes; first += L::size) {
-        const double* cells = all_cells + first;
-        L tolerance, limit, group;
-        tolerance.load(totals.tolerance + first);
-        limit.fill(-1);
-        group.fill(-1);
-        ColumnSums<L> sums;
-        sums.read(column, cells, totals.sum + first);
-        if (column.nominal) {
-            scan_nominal<L>(column, cells, sums, tolerance, limit, group);
-        } else if (column.missing.empty()) {
-            scan_numeric<L, false>(column, cells, sums, tolerance, limit, group);
-        } else {
-            scan_numeric<L, true>(column, cells, sums, tolerance, limit, group);
-        }
-        for (std::size_t q = 0; q < n_parts; ++q) limit.part[q] -= tolerance.part[q];
-        limit.store(best.score + first);
-        group.store(best.group + first);
+        scan_lanes<L>(column, cells, totals, first, best);
     }
 }
 
 template <std::size_t n_bytes, std::size_t n_parts>
 RAMIFY_INLINE void add_shared(const BoostingColumn& column, const double* all_cells,
                               const LaneTotals& totals, double* to_right, double* to_left) {
-    using L = Lanes<n_bytes, n_parts>;
+    using L = LabelVectors<double, n_bytes, n_parts>;
     for (std::size_t first = 0; first < label_lanes; first += L::size) {
         const double* cells = all_cells + first;
         ColumnSums<L> sums;
@@ -281,6 +256,11 @@ void scan_column(const BoostingColumn& column, const double* cells, const LaneTo
                  LaneBest& best) {
     static const ScanFunction chosen = widest_scan();
     chosen(column, cells, totals, best);
+}
+
+void scan_column(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
+                 std::size_t lane, LaneBest& best) {
+    scan_lanes<LabelVectors<double, sizeof(double), 1>>(column, cells, totals, lane, best);
 }
 
 void add_shared_scores(const BoostingColumn& column, const double* cells, const LaneTotals& totals,

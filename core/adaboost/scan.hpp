@@ -31,6 +31,10 @@ struct LaneBest {
 void scan_column(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
                  LaneBest& best);
 
+/// The same for a single label: it gives the same numbers.
+void scan_column(const BoostingColumn& column, const double* cells, const LaneTotals& totals,
+                 std::size_t lane, LaneBest& best);
+
 /// The same for one test shared by all labels: adds up the edges of the labels for each group but
 /// the last, with missing values on the right (`right`) and on the left (`left`). A nominal test
 /// separates one category from the rest.

@@ -3,77 +3,91 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "adaboost/cells.hpp"
+#include <map>
 
 namespace ramify {
 
 namespace {
 
-enum Side : std::uint8_t { left_side = 0, right_side = 1, missing_side = 2 };
-
-/// Completes the tests that a scan chose for the labels of a block, and sends all rows to a side.
+/// Completes the tests that a search chose for the labels of a block, and sends all rows to a
+/// side.
 class TestCompleter {
   public:
     TestCompleter(std::span<const BoostingColumn> columns, const double* cells,
                   const LaneTotals& totals, std::size_t n_rows)
-        : columns_(columns), cells_(cells), totals_(totals), n_rows_(n_rows) {}
+        : columns_(columns), cells_(cells), totals_(totals), right_(n_rows), missing_(n_rows) {}
 
-    /// Sets the sides of missing values and of categories. Afterwards, `side` has the side of each
-    /// row and lane; without a test all rows go left.
-    void complete(std::array<BoostingTest, label_lanes>& tests, std::vector<std::uint8_t>& side) {
-        side.assign(n_rows_ * label_lanes, left_side);
+    /// Sets the sides of missing values and of categories, and finds the sums on the right.
+    void complete(std::array<BoostingTest, label_lanes>& tests) {
+        LabelBits base = 0;
         bool any_missing = false;
         for (std::size_t t = 0; t < label_lanes; ++t) {
             if (tests[t].feature < 0) continue;
-            send(tests[t], t, side.data());
-            any_missing = any_missing || !column_of(tests[t]).missing.empty();
+            const auto& column = column_of(tests[t]);
+            any_missing = any_missing || !column.missing.empty();
+            if (most_go_right(column, tests[t])) base |= lane_bit(t);
         }
-        const auto right = sums_where(cells_, side.data(), right_side, n_rows_);
-        const auto missing =
-            any_missing ? sums_where(cells_, side.data(), missing_side, n_rows_) : LaneSums{};
-        std::uint8_t default_side[label_lanes] = {};
+        std::ranges::fill(right_, base);
+        if (any_missing) std::ranges::fill(missing_, LabelBits{0});
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            if (tests[t].feature >= 0) send(tests[t], t, base);
+        }
+        sums_ = sums_where(cells_, right_);
+        const auto missing = any_missing ? sums_where(cells_, missing_) : LaneSums{};
+        LabelBits default_right = 0;
         for (std::size_t t = 0; t < label_lanes; ++t) {
             auto& test = tests[t];
             if (test.feature < 0) continue;
-            test.default_right = missing_goes_right(column_of(test), right, missing, t);
-            default_side[t] = test.default_right ? right_side : left_side;
+            test.default_right = missing_goes_right(column_of(test), missing, t);
             send_empty_categories(test);
+            if (!test.default_right) continue;
+            default_right |= lane_bit(t);
+            sums_.sum[t] += missing.sum[t];
         }
         if (!any_missing) return;
-        for (std::size_t k = 0; k < side.size(); ++k) {
-            if (side[k] == missing_side) side[k] = default_side[k % label_lanes];
+        for (std::size_t i = 0; i < right_.size(); ++i) {
+            right_[i] |= static_cast<LabelBits>(missing_[i] & default_right);
         }
     }
+
+    /// The labels whose tests send a row right.
+    std::span<const LabelBits> right() const { return right_; }
+    double right_sum(std::size_t lane) const { return sums_.sum[lane]; }
 
   private:
     const BoostingColumn& column_of(const BoostingTest& test) const {
         return columns_[static_cast<std::size_t>(test.feature)];
     }
 
-    void send(BoostingTest& test, std::size_t lane, std::uint8_t* side) {
+    /// Whether rows go right unless `send` lists them: the larger part, if all rows are listed.
+    static bool most_go_right(const BoostingColumn& column, const BoostingTest& test) {
+        if (column.nominal) return false;
+        if (column.zero_group != BoostingColumn::no_group) return column.zero_group <= test.group;
+        return 2 * column.ends[test.group] > column.rows.size();
+    }
+
+    void send(BoostingTest& test, std::size_t lane, LabelBits base) {
         const auto& column = column_of(test);
+        const LabelBits bit = lane_bit(lane);
         if (column.nominal) {
             choose_categories(column, lane, test);
+            for (std::size_t g = 0; g < column.n_groups(); ++g) {
+                if (test.category_right[g]) flip(column, column.begin(g), column.ends[g], bit);
+            }
         } else {
             test.threshold = column.thresholds[test.group];
+            const std::size_t end = column.ends[test.group];
+            const bool listed_right = (base & bit) == 0;
+            flip(column, listed_right ? 0 : end, listed_right ? end : column.rows.size(), bit);
         }
-        const bool zeros_right = !column.nominal && column.zero_group <= test.group;
-        if (zeros_right) {
-            for (std::size_t i = 0; i < n_rows_; ++i) side[i * label_lanes + lane] = right_side;
+        for (const auto row : column.missing) {
+            right_[row] &= static_cast<LabelBits>(~bit);
+            missing_[row] |= bit;
         }
-        const auto base = zeros_right ? right_side : left_side;
-        std::size_t i = 0;
-        for (std::size_t g = 0; g < column.n_groups(); ++g) {
-            const bool goes_right = column.nominal ? test.category_right[g] != 0 : g <= test.group;
-            const auto own = goes_right ? right_side : left_side;
-            if (own == base) {
-                i = column.ends[g];
-                continue;
-            }
-            for (; i < column.ends[g]; ++i) side[column.rows[i] * label_lanes + lane] = own;
-        }
-        for (const auto row : column.missing) side[row * label_lanes + lane] = missing_side;
+    }
+
+    void flip(const BoostingColumn& column, std::size_t begin, std::size_t end, LabelBits bit) {
+        for (auto i = begin; i < end; ++i) right_[column.rows[i]] ^= bit;
     }
 
     /// Every category goes to the side of its sign.
@@ -90,15 +104,16 @@ class TestCompleter {
 
     /// Missing values go where they add more to the edge, or, if training had none, to the heavier
     /// side.
-    bool missing_goes_right(const BoostingColumn& column, const LaneSums& right,
-                            const LaneSums& missing, std::size_t lane) const {
+    bool missing_goes_right(const BoostingColumn& column, const LaneSums& missing,
+                            std::size_t lane) const {
         const double tolerance = totals_.tolerance[lane];
         if (column.missing.empty()) {
-            return 2 * right.weight[lane] > totals_.weight[lane] + tolerance;
+            return 2 * sums_.weight[lane] > totals_.weight[lane] + tolerance;
         }
-        const double left = totals_.sum[lane] - missing.sum[lane] - right.sum[lane];
-        const double with_right = std::fabs(right.sum[lane] + missing.sum[lane]) + std::fabs(left);
-        const double with_left = std::fabs(right.sum[lane]) + std::fabs(left + missing.sum[lane]);
+        const double right = sums_.sum[lane];
+        const double left = totals_.sum[lane] - missing.sum[lane] - right;
+        const double with_right = std::fabs(right + missing.sum[lane]) + std::fabs(left);
+        const double with_left = std::fabs(right) + std::fabs(left + missing.sum[lane]);
         return with_right > with_left + tolerance;
     }
 
@@ -106,7 +121,7 @@ class TestCompleter {
     void send_empty_categories(BoostingTest& test) const {
         const auto& column = column_of(test);
         for (std::size_t g = 0; g < test.category_right.size(); ++g) {
-            if (column.ends[g] == (g == 0 ? 0 : column.ends[g - 1])) {
+            if (column.begin(g) == column.ends[g]) {
                 test.category_right[g] = test.default_right ? 1 : 0;
             }
         }
@@ -115,185 +130,191 @@ class TestCompleter {
     std::span<const BoostingColumn> columns_;
     const double* cells_;
     const LaneTotals& totals_;
-    std::size_t n_rows_;
+    std::vector<LabelBits> right_;
+    std::vector<LabelBits> missing_;
+    LaneSums sums_;
 };
+
+using LaneEdges = std::array<double, label_lanes>;
 
 /// Trees of the labels of one block, and their votes for all training rows.
 struct BlockTrees {
     std::vector<std::array<BoostingTest, label_lanes>> tests;  // per node, level by level
-    std::vector<std::int8_t> signs;                            // per leaf and lane
-    std::vector<std::int8_t> votes;                            // per row and lane
+    std::vector<LabelBits> signs;                              // per leaf
+    std::vector<LabelBits> votes;                              // per row
+    LaneEdges edges{};
 };
 
-/// The rows of a block that have a cell other than 0. Searching only these gives the same tests,
-/// and takes less time the fewer they are.
-class ActiveRows {
+/// Finds the best test of each label of a block. Columns are compared in order, each with its best
+/// threshold: those that may have the largest edge of a label, by bounds that take less time.
+class BlockSearch {
   public:
-    ActiveRows(const double* cells, std::size_t n_rows) : number_(n_rows, inactive) {
-        for (std::size_t i = 0; i < n_rows; ++i) {
-            const double* row = cells + i * label_lanes;
-            if (std::all_of(row, row + label_lanes, [](double cell) { return cell == 0; })) {
-                continue;
-            }
-            number_[i] = static_cast<std::uint32_t>(rows_.size());
-            rows_.push_back(static_cast<std::uint32_t>(i));
+    /// `needed`: edges below it are of no use.
+    BlockSearch(std::span<const BoostingColumn> columns, const double* cells,
+                const LaneTotals& totals, const LaneEdges& needed, BlockScratch& scratch)
+        : columns_(columns), cells_(cells), totals_(totals), scratch_(scratch) {
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            limit_[t] = std::fabs(totals.sum[t]) + totals.tolerance[t];
+            least_[t] = std::max(limit_[t], needed[t]);
         }
     }
-    /// Whether so many rows are left out that filtering the columns pays.
-    bool worthwhile() const { return rows_.size() < number_.size() / 3; }
 
-    void copy_cells(const double* cells) {
-        cells_.resize(rows_.size() * label_lanes);
-        for (std::size_t k = 0; k < rows_.size(); ++k) {
-            std::copy_n(cells + rows_[k] * label_lanes, label_lanes,
-                        cells_.data() + k * label_lanes);
+    void find(std::size_t n_rows, StopSignal& signal,
+              std::array<BoostingTest, label_lanes>& tests) {
+        bool possible = false;
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            possible = possible || least_[t] < totals_.weight[t];
         }
-    }
-    void scan(const BoostingColumn& column, const LaneTotals& totals, LaneBest& best) {
-        filter(column);
-        scan_column(filtered_, cells_.data(), totals, best);
-        if (column.nominal) return;
-        for (double& group : best.group) {
-            if (group >= 0) group = static_cast<double>(groups_[static_cast<std::size_t>(group)]);
+        if (!possible) return;
+        scratch_.rough.copy(cells_, totals_, n_rows);
+        scratch_.bounds.resize(columns_.size());
+        for (std::size_t f = 0; f < columns_.size(); ++f) {
+            signal.check();
+            bound(columns_[f], scratch_.bounds[f]);
+            for (std::size_t t = 0; t < label_lanes; ++t) {
+                least_[t] = std::max(least_[t], scratch_.bounds[f].lower[t]);
+            }
         }
+        for (std::size_t f = 0; f < columns_.size(); ++f) compare(f, tests);
     }
 
   private:
-    static constexpr std::uint32_t inactive = static_cast<std::uint32_t>(-1);
-
-    /// Leaves out groups without active rows: the test below such a group is the one above it.
-    void filter(const BoostingColumn& column) {
-        filtered_.nominal = column.nominal;
-        filtered_.zero_group = BoostingColumn::no_group;
-        filtered_.ends.clear();
-        groups_.clear();
-        filtered_.rows.resize(column.rows.size());
-        std::size_t n = 0;
-        std::size_t i = 0;
-        for (std::size_t g = 0; g < column.n_groups(); ++g) {
-            const std::size_t before = n;
-            for (; i < column.ends[g]; ++i) {
-                const std::uint32_t row = number_[column.rows[i]];
-                filtered_.rows[n] = row;
-                n += row != inactive ? 1 : 0;
-            }
-            if (g == column.zero_group) filtered_.zero_group = groups_.size();
-            if (n == before && !column.nominal && g != column.zero_group) continue;
-            filtered_.ends.push_back(static_cast<std::uint32_t>(n));
-            groups_.push_back(g);
+    void bound(const BoostingColumn& column, LaneBounds& bounds) {
+        if (!column.nominal) {
+            bound_column(column, scratch_.rough, cells_, totals_, bounds);
+            return;
         }
-        filtered_.rows.resize(n);
-        filtered_.missing.clear();
-        for (const auto row : column.missing) {
-            if (number_[row] != inactive) filtered_.missing.push_back(number_[row]);
+        LaneBest best;
+        scan_column(column, cells_, totals_, best);
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            bounds.lower[t] = best.score[t] - 2 * totals_.tolerance[t];  // ties are looked at
+            bounds.upper[t] = best.score[t];
         }
     }
 
-    std::vector<std::uint32_t> number_;  // per row
-    std::vector<std::uint32_t> rows_;
-    std::vector<double> cells_;
-    BoostingColumn filtered_;
-    std::vector<std::size_t> groups_;  // of the column, per group of filtered_
+    /// Takes the tests of a column that are better than those before.
+    void compare(std::size_t f, std::array<BoostingTest, label_lanes>& tests) {
+        const auto& upper = scratch_.bounds[f].upper;
+        std::size_t n_close = 0;
+        for (std::size_t t = 0; t < label_lanes; ++t) n_close += upper[t] >= least_[t] ? 1 : 0;
+        if (n_close == 0) return;
+        const auto& column = columns_[f];
+        LaneBest best;
+        const bool all = n_close > 4;  // all labels take as long as a few
+        if (all) scan_column(column, cells_, totals_, best);
+        for (std::size_t t = 0; t < label_lanes; ++t) {
+            if (!(upper[t] >= least_[t])) continue;
+            if (!all) scan_column(column, cells_, totals_, t, best);
+            if (best.group[t] < 0 || !(best.score[t] > limit_[t])) continue;
+            limit_[t] = best.score[t] + totals_.tolerance[t];
+            tests[t].feature = static_cast<std::int32_t>(f);
+            tests[t].group = static_cast<std::size_t>(best.group[t]);
+        }
+    }
+
+    std::span<const BoostingColumn> columns_;
+    const double* cells_;
+    const LaneTotals& totals_;
+    BlockScratch& scratch_;
+    double limit_[label_lanes];  // edges up to it are no better than those before
+    double least_[label_lanes];  // edges below it are not the largest
 };
 
 /// Grows the trees of one block of labels.
 class BlockLearner {
   public:
-    BlockLearner(const WeakProblem& problem, const double* cells, StopSignal& signal)
+    BlockLearner(const WeakProblem& problem, const double* cells, StopSignal& signal,
+                 BlockScratch& scratch)
         : problem_(problem),
           cells_(cells),
+          totals_(total_of(cells, problem.n_rows)),
+          needed_{},
           signal_(signal),
-          path_(problem.n_rows * label_lanes, 0) {}
+          scratch_(scratch),
+          inside_(problem.n_rows) {
+        found_.tests.resize((std::size_t{1} << problem.depth) - 1);
+        found_.signs.assign(std::size_t{1} << problem.depth, 0);
+        found_.votes.assign(problem.n_rows, 0);
+    }
+
+    const LaneTotals& totals() const { return totals_; }
+    /// Trees with a smaller edge are of no use, and need not be the best.
+    void require(const LaneEdges& edges) {
+        if (problem_.depth == 1) needed_ = edges;
+    }
 
     BlockTrees learn() {
-        const auto totals = total_of(cells_, problem_.n_rows);
-        found_.tests.resize((std::size_t{1} << problem_.depth) - 1);
         for (std::size_t level = 0; level < problem_.depth; ++level) {
-            next_path_.assign(path_.begin(), path_.end());
+            right_.emplace_back(problem_.n_rows, LabelBits{0});
             for (std::size_t node = 0; node < (std::size_t{1} << level); ++node) {
-                learn_node(level, node, totals);
+                learn_node(level, node);
             }
-            path_.swap(next_path_);
         }
-        vote(totals);
         return std::move(found_);
     }
 
   private:
-    void learn_node(std::size_t level, std::size_t node, const LaneTotals& root_totals) {
+    void learn_node(std::size_t level, std::size_t node) {
         const double* cells = cells_;
-        LaneTotals totals = root_totals;
+        LaneTotals totals = totals_;
+        find_inside(level, node);
         if (level > 0) {
-            masked_.resize(path_.size());
-            copy_where(cells_, path_.data(), static_cast<std::uint8_t>(node), problem_.n_rows,
-                       masked_.data());
-            cells = masked_.data();
+            auto* masked = scratch_.masked.make_room(problem_.n_rows);
+            copy_where(cells_, inside_, masked);
+            cells = masked;
             totals = total_of(cells, problem_.n_rows);
         }
         auto& tests = found_.tests[(std::size_t{1} << level) - 1 + node];
-        search(cells, totals, tests);
-        TestCompleter(problem_.columns, cells, totals, problem_.n_rows).complete(tests, side_);
-        for (std::size_t k = 0; k < path_.size(); ++k) {
-            next_path_[k] =
-                path_[k] == node ? static_cast<std::uint8_t>(2 * node + side_[k]) : next_path_[k];
+        BlockSearch(problem_.columns, cells, totals, needed_, scratch_)
+            .find(problem_.n_rows, signal_, tests);
+        TestCompleter completer(problem_.columns, cells, totals, problem_.n_rows);
+        completer.complete(tests);
+        const auto right = completer.right();
+        for (std::size_t i = 0; i < right.size(); ++i) {
+            right_[level][i] |= static_cast<LabelBits>(right[i] & inside_[i]);
+        }
+        if (level + 1 == problem_.depth) vote(node, totals, completer);
+    }
+
+    /// Sets the bits of the labels for which a row reaches a node.
+    void find_inside(std::size_t level, std::size_t node) {
+        std::ranges::fill(inside_, static_cast<LabelBits>(-1));
+        for (std::size_t v = 0; v < level; ++v) {
+            const bool is_right = (node >> (level - 1 - v) & 1) != 0;
+            const auto flipped = static_cast<LabelBits>(is_right ? 0 : -1);
+            for (std::size_t i = 0; i < inside_.size(); ++i) {
+                inside_[i] &= static_cast<LabelBits>(right_[v][i] ^ flipped);
+            }
         }
     }
 
-    /// Columns are compared in order, each with its best threshold.
-    void search(const double* cells, const LaneTotals& totals,
-                std::array<BoostingTest, label_lanes>& tests) {
-        double limit[label_lanes];
+    /// The two leaves below a node vote by the signs of the sums of their cells.
+    void vote(std::size_t node, const LaneTotals& totals, const TestCompleter& completer) {
+        auto& left = found_.signs[2 * node];
+        auto& right = found_.signs[2 * node + 1];
         for (std::size_t t = 0; t < label_lanes; ++t) {
-            limit[t] = std::fabs(totals.sum[t]) + totals.tolerance[t];
+            const double sum = completer.right_sum(t);
+            const double other = totals.sum[t] - sum;
+            if (sum > totals_.tolerance[t]) right |= lane_bit(t);
+            if (other > totals_.tolerance[t]) left |= lane_bit(t);
+            found_.edges[t] += std::fabs(sum) + std::fabs(other);
         }
-        ActiveRows active(cells, problem_.n_rows);
-        const bool filtered = active.worthwhile();
-        if (filtered) active.copy_cells(cells);
-        LaneBest best;
-        for (std::size_t f = 0; f < problem_.columns.size(); ++f) {
-            signal_.check();
-            if (filtered) {
-                active.scan(problem_.columns[f], totals, best);
-            } else {
-                scan_column(problem_.columns[f], cells, totals, best);
-            }
-            for (std::size_t t = 0; t < label_lanes; ++t) {
-                if (best.group[t] < 0 || !(best.score[t] > limit[t])) continue;
-                limit[t] = best.score[t] + totals.tolerance[t];
-                tests[t].feature = static_cast<std::int32_t>(f);
-                tests[t].group = static_cast<std::size_t>(best.group[t]);
-            }
-        }
-    }
-
-    /// A leaf votes by the sign of the sum of its cells.
-    void vote(const LaneTotals& totals) {
-        const std::size_t n_leaves = std::size_t{1} << problem_.depth;
-        found_.signs.resize(n_leaves * label_lanes);
-        for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
-            const auto sums =
-                sums_where(cells_, path_.data(), static_cast<std::uint8_t>(leaf), problem_.n_rows);
-            for (std::size_t t = 0; t < label_lanes; ++t) {
-                found_.signs[leaf * label_lanes + t] = sums.sum[t] > totals.tolerance[t] ? 1 : -1;
-            }
-        }
-        found_.votes.resize(path_.size());
-        for (std::size_t i = 0; i < problem_.n_rows; ++i) {
-            for (std::size_t t = 0; t < label_lanes; ++t) {
-                const auto k = i * label_lanes + t;
-                found_.votes[k] = found_.signs[path_[k] * label_lanes + t];
-            }
+        const auto goes_right = completer.right();
+        for (std::size_t i = 0; i < goes_right.size(); ++i) {
+            const int votes = (goes_right[i] & right) | (~goes_right[i] & left);
+            found_.votes[i] |= static_cast<LabelBits>(votes & inside_[i]);
         }
     }
 
     const WeakProblem& problem_;
     const double* cells_;
+    LaneTotals totals_;
+    LaneEdges needed_;
     StopSignal& signal_;
+    BlockScratch& scratch_;
     BlockTrees found_;
-    std::vector<std::uint8_t> path_;  // the node of each row and label
-    std::vector<std::uint8_t> next_path_;
-    std::vector<std::uint8_t> side_;
-    std::vector<double> masked_;
+    std::vector<LabelBits> inside_;              // the labels for which a row reaches the node
+    std::vector<std::vector<LabelBits>> right_;  // per level: those for which it goes right
 };
 
 /// Stores the tree of one label, without its votes.
@@ -305,31 +326,39 @@ void store(BlockTrees& trees, const WeakProblem& problem, std::size_t block, std
         found.tests[node * found.n_tested + label] = std::move(trees.tests[node][lane]);
     }
     for (std::size_t leaf = 0; leaf < found.n_leaves(); ++leaf) {
-        found.signs[leaf * problem.layout.n_labels() + label] =
-            trees.signs[leaf * label_lanes + lane];
+        const bool positive = (trees.signs[leaf] & lane_bit(lane)) != 0;
+        found.signs[leaf * problem.layout.n_labels() + label] = positive ? 1 : -1;
     }
 }
 
 /// Grows trees on the rows whose parents allow a positive vote, and replaces those with a smaller
 /// edge.
 void improve_below_parents(const WeakProblem& problem, std::size_t block, StopSignal& signal,
-                           WeakHypothesis& found, std::span<std::int8_t> votes) {
-    const auto allowed = allowed_by_parents(problem, block, votes);
+                           BlockScratch& scratch, WeakHypothesis& found,
+                           std::span<const LabelBits> votes, const LaneTotals& totals,
+                           BlockTrees& first) {
+    const auto allowed = allowed_by_parents(problem.layout, problem.n_rows, block, 0,
+                                            problem.n_rows, votes, problem.follows);
     const double* cells = problem.cells.block(block);
-    std::vector<double> inside(allowed.size());
-    copy_where(cells, allowed.data(), 1, problem.n_rows, inside.data());
-    auto trees = BlockLearner(problem, inside.data(), signal).learn();
-    for (std::size_t k = 0; k < allowed.size(); ++k) {
-        trees.votes[k] = allowed[k] ? trees.votes[k] : std::int8_t{-1};
+    auto* inside = scratch.inside.make_room(problem.n_rows);
+    copy_where(cells, allowed, inside);
+    BlockLearner learner(problem, inside, signal, scratch);
+    LaneEdges needed;
+    for (std::size_t t = 0; t < label_lanes; ++t) {
+        const double outside = learner.totals().sum[t] - totals.sum[t];  // all votes negative
+        needed[t] = first.edges[t] - outside - 2 * totals.tolerance[t];
     }
-    auto* own_votes = votes.data() + block * allowed.size();
-    const auto better = larger_edge(cells, problem.n_rows, own_votes, trees.votes.data());
-    for (std::size_t k = 0; k < allowed.size(); ++k) {
-        own_votes[k] = better[k % label_lanes] ? trees.votes[k] : own_votes[k];
+    learner.require(needed);
+    auto trees = learner.learn();
+    for (std::size_t i = 0; i < allowed.size(); ++i) trees.votes[i] &= allowed[i];
+    const auto better = larger_edge(cells, first.votes, trees.votes);
+    for (std::size_t i = 0; i < allowed.size(); ++i) {
+        const int own = (first.votes[i] & ~better) | (trees.votes[i] & better);
+        first.votes[i] = static_cast<LabelBits>(own);
     }
     for (std::size_t t = 0; t < label_lanes; ++t) {
         const auto label = problem.layout.label(block * label_lanes + t);
-        if (label == LabelLayout::no_label || !better[t]) continue;
+        if (label == LabelLayout::no_label || (better & lane_bit(t)) == 0) continue;
         store(trees, problem, block, t, found);
         found.top_down[label] = problem.follows;
     }
@@ -372,46 +401,47 @@ WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool sh
     return found;
 }
 
-std::vector<std::int8_t> above_label(const LabelLayout& layout, const LabelBlocks& cells,
-                                     std::size_t label, std::size_t begin, std::size_t end,
-                                     std::span<const std::int8_t> marks, FollowsParents follows) {
-    const auto& parents = layout.parents(label);
-    const bool largest = follows == follows_all && !parents.empty();
-    std::vector<std::int8_t> above(end - begin, largest ? std::int8_t{-1} : std::int8_t{1});
-    for (const auto parent : parents) {
-        const auto* mark = marks.data() + cells.place(begin, layout.lane(parent));
-        for (std::size_t i = 0; i < above.size(); ++i) {
-            const auto own = mark[i * label_lanes];
-            above[i] = largest ? std::max(above[i], own) : std::min(above[i], own);
+std::vector<LabelBits> allowed_by_parents(const LabelLayout& layout, std::size_t n_rows,
+                                          std::size_t block, std::size_t begin, std::size_t end,
+                                          std::span<const LabelBits> marks,
+                                          FollowsParents follows) {
+    std::map<std::size_t, LabelBits> children;  // of the block, per parent
+    LabelBits any_parents = 0;
+    for (std::size_t t = 0; t < label_lanes; ++t) {
+        const auto label = layout.label(block * label_lanes + t);
+        if (label == LabelLayout::no_label) continue;
+        for (const auto parent : layout.parents(label)) {
+            children[layout.lane(parent)] |= lane_bit(t);
+            any_parents |= lane_bit(t);
         }
     }
-    return above;
-}
-
-std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
-                                             std::span<const std::int8_t> votes) {
-    std::vector<std::uint8_t> allowed(problem.n_rows * label_lanes, 1);
-    for (std::size_t t = 0; t < label_lanes; ++t) {
-        const auto label = problem.layout.label(block * label_lanes + t);
-        if (label == LabelLayout::no_label) continue;
-        const auto above = above_label(problem.layout, problem.cells, label, 0, problem.n_rows,
-                                       votes, problem.follows);
-        for (std::size_t i = 0; i < above.size(); ++i) {
-            allowed[i * label_lanes + t] = above[i] > 0 ? 1 : 0;
+    const bool each = follows != follows_all;
+    const auto start = static_cast<LabelBits>(each ? -1 : ~any_parents);
+    std::vector<LabelBits> allowed(end - begin, start);
+    for (const auto& [lane, own] : children) {
+        const auto* mark = marks.data() + lane / label_lanes * n_rows + begin;
+        const auto bit = lane_bit(lane % label_lanes);
+        for (std::size_t i = 0; i < allowed.size(); ++i) {
+            const auto if_set = static_cast<LabelBits>((mark[i] & bit) != 0 ? own : 0);
+            allowed[i] =
+                static_cast<LabelBits>(each ? allowed[i] & (if_set | ~own) : allowed[i] | if_set);
         }
     }
     return allowed;
 }
 
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
-                 WeakHypothesis& found, std::span<std::int8_t> votes) {
-    auto trees = BlockLearner(problem, problem.cells.block(block), signal).learn();
+                 BlockScratch& scratch, WeakHypothesis& found, std::span<LabelBits> votes) {
+    BlockLearner learner(problem, problem.cells.block(block), signal, scratch);
+    auto trees = learner.learn();
     for (std::size_t t = 0; t < label_lanes; ++t) store(trees, problem, block, t, found);
-    std::ranges::copy(trees.votes, votes.data() + block * trees.votes.size());
     const bool has_parents = block >= problem.layout.level_blocks()[1];
     if (problem.best_of_two && has_parents) {
-        improve_below_parents(problem, block, signal, found, votes);
+        improve_below_parents(problem, block, signal, scratch, found, votes, learner.totals(),
+                              trees);
     }
+    std::ranges::copy(trees.votes,
+                      votes.begin() + static_cast<std::ptrdiff_t>(block * problem.n_rows));
 }
 
 }  // namespace ramify

@@ -1,12 +1,15 @@
 // The weak hypothesis of a round: a small tree per label, or one tree shared by all labels.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <new>
 #include <span>
 #include <vector>
 
+#include "adaboost/cells.hpp"
 #include "adaboost/columns.hpp"
+#include "adaboost/rough.hpp"
 #include "adaboost/scan.hpp"
 #include "common/parallel.hpp"
 
@@ -93,29 +96,48 @@ struct WeakProblem {
     FollowsParents follows = follows_each;
 };
 
-/// For some rows, the smallest mark (+1 or -1) of a label's parents, or the largest if it follows
-/// all; +1 without parents.
-std::vector<std::int8_t> above_label(const LabelLayout& layout, const LabelBlocks& cells,
-                                     std::size_t label, std::size_t begin, std::size_t end,
-                                     std::span<const std::int8_t> marks, FollowsParents follows);
+/// For some rows, the labels of a block whose parents allow a vote of +1: whose marks are set, by
+/// block and row.
+std::vector<LabelBits> allowed_by_parents(const LabelLayout& layout, std::size_t n_rows,
+                                          std::size_t block, std::size_t begin, std::size_t end,
+                                          std::span<const LabelBits> marks,
+                                          FollowsParents follows);
 
-/// Whether the parents of a block's labels allow a vote of +1: 1 or 0 in the layout of the block's
-/// cells.
-std::vector<std::uint8_t> allowed_by_parents(const WeakProblem& problem, std::size_t block,
-                                             std::span<const std::int8_t> votes);
+/// Cells of one block that are written as a whole.
+class BlockCells {
+  public:
+    double* make_room(std::size_t n_rows) {
+        rows_.make_room(n_rows);
+        return rows_.data()->cell;
+    }
+
+  private:
+    struct alignas(64) Row {
+        double cell[label_lanes];
+    };
+    Scratch<Row> rows_;
+};
+
+/// Memory that a thread keeps from block to block.
+struct BlockScratch {
+    BlockCells inside;  // cells of the rows whose parents allow a positive vote
+    BlockCells masked;  // cells of the rows of a node
+    RoughCells rough;
+    std::vector<LaneBounds> bounds;  // per column
+};
 
 /// A hypothesis without tests, with one tree per label or one for all labels.
 WeakHypothesis empty_hypothesis(std::size_t depth, std::size_t n_labels, bool shared);
 
 /// Grows a tree for every label of a block, choosing the test with the largest edge in each node,
-/// and writes the votes (+1 or -1) of all training rows and labels in the layout of the cells.
-/// With best_of_two, the trees of each label whose edge is larger are kept.
+/// and writes the votes of all training rows by block and row: bits that are set are +1, others
+/// -1. With best_of_two, the trees of each label whose edge is larger are kept.
 void learn_block(const WeakProblem& problem, std::size_t block, StopSignal& signal,
-                 WeakHypothesis& found, std::span<std::int8_t> votes);
+                 BlockScratch& scratch, WeakHypothesis& found, std::span<LabelBits> votes);
 
 /// The same with one tree for all labels, whose tests have the largest sum of edges. Leaves vote
 /// for each label separately.
 void learn_shared(const WeakProblem& problem, unsigned n_threads, StopSignal& signal,
-                  WeakHypothesis& found, std::span<std::int8_t> votes);
+                  WeakHypothesis& found, std::span<LabelBits> votes);
 
 }  // namespace ramify

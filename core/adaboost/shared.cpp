@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "adaboost/cells.hpp"
 #include "adaboost/search.hpp"
 
 namespace ramify {
@@ -28,7 +27,7 @@ class SharedLearner {
           right_(problem.n_rows),
           masked_(problem.n_rows, problem.depth > 1 ? problem.cells.n_blocks() : 0) {}
 
-    void learn(std::span<std::int8_t> votes) {
+    void learn(std::span<LabelBits> votes) {
         for (std::size_t level = 0; level < problem_.depth; ++level) {
             std::vector<std::uint8_t> next(path_.size());
             for (std::size_t node = 0; node < (std::size_t{1} << level); ++node) {
@@ -43,11 +42,12 @@ class SharedLearner {
 
   private:
     const LabelBlocks& masked_of(std::size_t node) {
-        std::vector<std::uint8_t> marks(problem_.n_rows * label_lanes);
-        for (std::size_t k = 0; k < marks.size(); ++k) marks[k] = path_[k / label_lanes] == node;
+        std::vector<LabelBits> inside(problem_.n_rows);
+        for (std::size_t i = 0; i < inside.size(); ++i) {
+            inside[i] = static_cast<LabelBits>(path_[i] == node ? -1 : 0);
+        }
         for (std::size_t b = 0; b < masked_.n_blocks(); ++b) {
-            copy_where(problem_.cells.block(b), marks.data(), 1, problem_.n_rows,
-                       masked_.block(b));
+            copy_where(problem_.cells.block(b), inside, masked_.block(b));
         }
         return masked_;
     }
@@ -137,71 +137,67 @@ class SharedLearner {
         }
     }
 
-    void vote(std::span<std::int8_t> votes) {
+    void vote(std::span<LabelBits> votes) {
         for (std::size_t b = 0; b < problem_.cells.n_blocks(); ++b) {
             const double* cells = problem_.cells.block(b);
-            const std::size_t n_cells = problem_.n_rows * label_lanes;
             const auto signs = signs_of(cells);
-            auto* out = votes.data() + b * n_cells;
-            for (std::size_t k = 0; k < n_cells; ++k) out[k] = signs[leaf_of(k)];
-            std::array<bool, label_lanes> all;
-            all.fill(true);
-            store(signs, b, all);
+            std::vector<LabelBits> own(problem_.n_rows);
+            for (std::size_t i = 0; i < own.size(); ++i) own[i] = signs[path_[i]];
+            store(signs, b, static_cast<LabelBits>(-1));
             const bool has_parents = b >= problem_.layout.level_blocks()[1];
-            if (problem_.best_of_two && has_parents) improve_below_parents(b, votes);
+            if (problem_.best_of_two && has_parents) improve_below_parents(b, votes, own);
+            std::ranges::copy(own,
+                              votes.begin() + static_cast<std::ptrdiff_t>(b * problem_.n_rows));
         }
     }
 
     /// Replaces the votes of a block's labels by those that leaves would give for the rows whose
     /// parents allow it, and -1 elsewhere, where these have a larger edge.
-    void improve_below_parents(std::size_t block, std::span<std::int8_t> votes) {
-        const auto allowed = allowed_by_parents(problem_, block, votes);
+    void improve_below_parents(std::size_t block, std::span<const LabelBits> votes,
+                               std::vector<LabelBits>& own) {
+        const auto allowed = allowed_by_parents(problem_.layout, problem_.n_rows, block, 0,
+                                                problem_.n_rows, votes, problem_.follows);
         const double* cells = problem_.cells.block(block);
-        std::vector<double> inside(allowed.size());
-        copy_where(cells, allowed.data(), 1, problem_.n_rows, inside.data());
-        const auto signs = signs_of(inside.data());
-        std::vector<std::int8_t> others(allowed.size());
-        for (std::size_t k = 0; k < allowed.size(); ++k) {
-            others[k] = allowed[k] ? signs[leaf_of(k)] : std::int8_t{-1};
-        }
-        auto* out = votes.data() + block * allowed.size();
-        const auto better = larger_edge(cells, problem_.n_rows, out, others.data());
-        for (std::size_t k = 0; k < allowed.size(); ++k) {
-            if (better[k % label_lanes]) out[k] = others[k];
+        auto* inside = inside_.make_room(problem_.n_rows);
+        copy_where(cells, allowed, inside);
+        const auto signs = signs_of(inside);
+        std::vector<LabelBits> others(allowed.size());
+        for (std::size_t i = 0; i < others.size(); ++i) others[i] = allowed[i] & signs[path_[i]];
+        const auto better = larger_edge(cells, own, others);
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            own[i] = static_cast<LabelBits>((own[i] & ~better) | (others[i] & better));
         }
         store(signs, block, better);
         for (std::size_t t = 0; t < label_lanes; ++t) {
             const auto label = problem_.layout.label(block * label_lanes + t);
-            if (label != LabelLayout::no_label && better[t]) {
+            if (label != LabelLayout::no_label && (better & lane_bit(t)) != 0) {
                 found_.top_down[label] = problem_.follows;
             }
         }
     }
 
-    std::size_t leaf_of(std::size_t cell) const {
-        return path_[cell / label_lanes] * label_lanes + cell % label_lanes;
-    }
-
     /// The votes of all leaves for the labels of a block, by the signs of the sums of cells.
-    std::vector<std::int8_t> signs_of(const double* cells) const {
+    std::vector<LabelBits> signs_of(const double* cells) const {
         const auto totals = total_of(cells, problem_.n_rows);
         std::vector<double> sums(found_.n_leaves() * label_lanes, 0.0);
         for (std::size_t k = 0; k < problem_.n_rows * label_lanes; ++k) {
-            sums[leaf_of(k)] += cells[k];
+            sums[path_[k / label_lanes] * label_lanes + k % label_lanes] += cells[k];
         }
-        std::vector<std::int8_t> signs(sums.size());
+        std::vector<LabelBits> signs(found_.n_leaves(), 0);
         for (std::size_t k = 0; k < sums.size(); ++k) {
-            signs[k] = sums[k] > totals.tolerance[k % label_lanes] ? 1 : -1;
+            const auto lane = k % label_lanes;
+            if (sums[k] > totals.tolerance[lane]) signs[k / label_lanes] |= lane_bit(lane);
         }
         return signs;
     }
 
-    void store(const std::vector<std::int8_t>& signs, std::size_t block,
-               const std::array<bool, label_lanes>& chosen) {
-        for (std::size_t k = 0; k < signs.size(); ++k) {
+    void store(const std::vector<LabelBits>& signs, std::size_t block, LabelBits chosen) {
+        for (std::size_t k = 0; k < signs.size() * label_lanes; ++k) {
+            const auto bit = lane_bit(k % label_lanes);
             const auto label = problem_.layout.label(block * label_lanes + k % label_lanes);
-            if (label == LabelLayout::no_label || !chosen[k % label_lanes]) continue;
-            found_.signs[k / label_lanes * problem_.layout.n_labels() + label] = signs[k];
+            if (label == LabelLayout::no_label || (chosen & bit) == 0) continue;
+            found_.signs[k / label_lanes * problem_.layout.n_labels() + label] =
+                (signs[k / label_lanes] & bit) != 0 ? 1 : -1;
         }
     }
 
@@ -212,12 +208,13 @@ class SharedLearner {
     std::vector<std::uint8_t> path_;  // the node of each row
     std::vector<std::uint8_t> right_;
     LabelBlocks masked_;
+    BlockCells inside_;
 };
 
 }  // namespace
 
 void learn_shared(const WeakProblem& problem, unsigned n_threads, StopSignal& signal,
-                  WeakHypothesis& found, std::span<std::int8_t> votes) {
+                  WeakHypothesis& found, std::span<LabelBits> votes) {
     SharedLearner(problem, n_threads, signal, found).learn(votes);
 }
 

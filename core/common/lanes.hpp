@@ -35,6 +35,16 @@ RAMIFY_INSIDE void store(double* to, std::size_t column, const Lanes& lanes) {
     std::memcpy(to + column * abreast, &lanes, sizeof(lanes));
 }
 
+RAMIFY_INSIDE void store_rounded(float* to, const Lanes& lanes) {
+#if defined(__GNUC__) || defined(__clang__)
+    typedef float Rounded __attribute__((vector_size(32)));
+    const Rounded rounded = __builtin_convertvector(lanes, Rounded);
+#else
+    const float rounded = static_cast<float>(lanes);
+#endif
+    std::memcpy(to, &rounded, sizeof(rounded));
+}
+
 RAMIFY_INSIDE Lanes all(double value) {
     return Lanes{} + value;
 }

@@ -152,6 +152,29 @@ def test_rounds_equal_the_reference(problem, wanted, weighted):
     np.testing.assert_allclose(found, stages if expected else [], rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rounds_of_many_rows_equal_the_reference(seed):
+    """Columns are first compared in single precision, some hundred rows at a time."""
+    rng = np.random.default_rng(seed)
+    n, hierarchy = 270, (FLAT, DAG, TREE, FLAT)[seed]
+    kinds = ("normal", "normal", "ties", "sparse", "nominal")
+    parts = [column(rng, n, kind) for kind in kinds]
+    X = np.column_stack([x for x, _ in parts])
+    X[:, 1] = -X[:, 0]  # tests as good as those of the first column
+    X[rng.random(n) < 0.1, 2] = np.nan
+    if seed > 1:
+        X[rng.random((n, 5)) < 0.05] = np.nan
+    score = np.nan_to_num(X[:, :1] + rng.normal(size=(n, hierarchy.n_labels)))
+    Y = hierarchy.close(sparse.csr_array((score > 1.5).astype(np.int32))).toarray()
+    weights = 10.0 ** rng.integers(-12, 3, n)
+    problem = Problem(hierarchy, X, [k for _, k in parts], Y, weights)
+    wanted = complete(Settings(n_rounds=2, depth=1 + seed % 2, top_down="best"), problem, True)
+    expected = reference.boost(problem.columns, np.where(Y > 0, 1, -1), wanted, weights)
+    model = make(problem, wanted).fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.edges_, [one.edge for one in expected], rtol=1e-9)
+    assert_same_tests(model, expected, wanted, hierarchy.n_labels)
+
+
 @quickly
 @given(problem=problems(), wanted=switches, seed=st.integers(0, 2**32 - 1))
 def test_labels_that_are_not_known_have_no_weight(problem, wanted, seed):
