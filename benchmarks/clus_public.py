@@ -1,10 +1,10 @@
 """Run settings files with CLUS and with ``ramify clus``, and classify the results.
 
-``python -m benchmarks.clus_public FOLDER ... [--random N] [--only TEXT] [--show]`` prints a line
-for each settings file below the folders, and for N files that combine options at random: equal,
-differs (in which files), refused (why), only CLUS fails or both fail; then the counts. A file is
-run with the switches that it names in a comment, or those of its sections. The folders are copied,
-and what CLUS wrote is remembered in ``build/benchmarks/clus-public``.
+``python -m benchmarks.clus_public FOLDER ... [--random N] [--first SEED] [--only TEXT] [--show]``
+prints a line for each settings file below the folders, and for N files that combine options at
+random: equal, differs (in which files), refused (why), only CLUS fails or both fail; then the
+counts. A file is run with the switches that it names in a comment, or those of its sections. The
+folders are copied, and what CLUS wrote is remembered in ``build/benchmarks/clus-public``.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--random", type=int, default=0, help="number of random settings to run")
+    parser.add_argument("--first", type=int, default=0, help="the first seed of random settings")
     parser.add_argument("--only", default="", help="a part of the paths of settings files")
     parser.add_argument("--show", action="store_true", help="print the first lines that differ")
     wanted = parser.parse_args(arguments)
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
                     verdict = _compare(name, roots, show=wanted.show)
                     counts[verdict.kind] += 1
                     print(f"{verdict.kind:<16} {name}  {verdict.detail}", flush=True)
-        for seed in range(wanted.random):
+        for seed in range(wanted.first, wanted.first + wanted.random):
             verdict = _compare_random(seed, Path(work) / str(seed), show=wanted.show)
             counts[verdict.kind] += 1
             print(f"{verdict.kind:<16} seed {seed}  {verdict.detail}", flush=True)

@@ -37,7 +37,7 @@ def run_in(folder: Path, settings: Path, switches: Switches) -> dict[str, str]:
 @pytest.mark.parametrize("settings", GOLDEN_RUNS, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_files_equal_those_of_clus(settings: Path, tmp_path: Path) -> None:
     name = settings.stem
-    switches = Switches(forest=name.startswith("forest"), xval=name.startswith("xval"))
+    switches = Switches(**{s: name.startswith(s) for s in ("forest", "xval", "ssl")})
     found = run_in(tmp_path, settings, switches)
     expected = {
         path.name: read_masked(path)

@@ -29,6 +29,10 @@ ALL_RANKED = (
 )
 # CLUS ends with an exception if a leaf knows nothing of a target.
 LARGE = "[Model]\nMinimalWeight = 8\n"
+SSL = (
+    "[Attributes]\nDescriptive = 1-3\nClustering = 1-4\nTarget = 4\n"
+    "[SemiSupervised]\nSemiSupervisedMethod = PCT\n"
+)
 # Subtrees replace the nodes above them.
 RAISED = "[Data]\nFile = train.arff\nXVal = 5\n[Tree]\n"
 # Some weights of rows with missing values are no binary fractions.
@@ -70,6 +74,10 @@ RUNS = {
         "xval-middle": "[Data]\nFile = train.arff\nXVal = 3\n"
         + TREE
         + "RecallValues = [0.25,0.5]\n[Tree]\nSplitPosition = Middle\nFTest = [0.05,0.5]\n",
+    },
+    "partly_labelled": {
+        "ssl-half": FILES + TREE + SSL + "PossibleWeights = [0.5]\n" + BOTH,
+        "ssl-most": "[Data]\nFile = train.arff\n" + TREE + SSL + "PossibleWeights = [0.9]\n",
     },
     "zeros": {
         "tree": FILES + TREE,
@@ -152,25 +160,37 @@ def row_of(kind: str, number: int, draw: random.Random) -> str:
         if noise or colour == "red":
             labels.add("3")
         return ",".join([f"r{number}", *cells, colour, "@".join(sorted(labels))])
-    if kind == "zeros":
+    if kind == "partly_labelled":
+        label = f"{1 + int(x[0] > 1.5)}/{1 + int((x[1] > 1) != noise)}"
+        cells = [*map(str, x), label if number < 20 else "?"]  # all test rows have one
+    elif kind == "zeros":
         signs = [draw.choice(["-1.0", "-0.0", "0.0", "1.0"]) for _ in x]
         label = "a" if (float(signs[0]) > 0) != noise else f"b/{int(float(signs[1]) > 0)}"
-        return ",".join([*signs, label])
-    if kind in ("multilabel", "multilabel_unknown"):
+        cells = [*signs, label]
+    elif kind in ("multilabel", "multilabel_unknown"):
         values = [str(int((v > 1.5) != noise)) for v in x]
-        return ",".join([*map(str, x), *forget(kind, values, draw)])
+        cells = [*map(str, x), *forget(kind, values, draw)]
+    else:
+        cells = table_cells(kind, x, cells, draw, noise=noise)
+    return ",".join(cells)
+
+
+def table_cells(
+    kind: str, x: list[float], cells: list[str], draw: random.Random, *, noise: bool
+) -> list[str]:
+    """Return a row with nominal or numeric targets and missing feature values."""
     if kind.endswith("missing"):
         cells.insert(0, draw.choice(["red", "green", "blue", "?"]))
     if kind == "multilabel_missing":
         noises = [draw.random() < 0.2 for _ in x]
         values = [str(int((v > 1.5) != n)) for v, n in zip(x, noises, strict=True)]
-        return ",".join([*cells, *values])
+        return [*cells, *values]
     if kind.startswith("classes"):
         level = ["low", "middle", "high", "high"][int(x[0])]
         values = forget(kind, [level, "yes" if (x[1] > 1) != noise else "no"], draw)
-        return ",".join([*(cells if kind.endswith("missing") else cells[:2]), *values])
+        return [*(cells if kind.endswith("missing") else cells[:2]), *values]
     values = f"{2 * x[0] - x[1] + draw.gauss(0, 0.3):.2f}", f"{x[1] ** 2 + draw.gauss(0, 1):.2f}"
-    return ",".join([*cells[:2], *values])
+    return [*cells[:2], *values]
 
 
 def forget(kind: str, values: list[str], draw: random.Random) -> list[str]:
@@ -184,6 +204,7 @@ def forget(kind: str, values: list[str], draw: random.Random) -> list[str]:
 HEADERS = {
     "hierarchical": "name key\nx1 numeric\nx2 numeric\nx3 numeric\ncolour {red,green,blue}\n"
     "class hierarchical 1/1,1/2,2/1,2/2,3,10/1",
+    "partly_labelled": "x1 numeric\nx2 numeric\nx3 numeric\nclass hierarchical 1/1,1/2,2/1,2/2",
     "zeros": "x1 numeric\nx2 numeric\nx3 numeric\nclass hierarchical a,b,b/0,b/1",
     "multilabel": "x1 numeric\nx2 numeric\nx3 numeric\ny1 {0,1}\ny2 {0,1}\ny3 {0,1}",
     "classes": "x1 numeric\nx2 numeric\ny1 {low,middle,high}\ny2 {yes,no}",
@@ -221,7 +242,7 @@ def main(jar: str, *names: str) -> None:
                 continue
             (folder / f"{run}.s").write_text(settings)
             switch = run.partition("-")[0]
-            switches = [f"-{switch}"] if switch in ("forest", "xval") else []
+            switches = [f"-{switch}"] if switch in ("forest", "xval", "ssl") else []
             command = ["java", *opens, "-jar", str(Path(jar).resolve()), *switches, f"{run}.s"]
             subprocess.run(command, cwd=folder, check=True, capture_output=True)
         for path in folder.iterdir():

@@ -67,9 +67,14 @@ def _make_learner(problem: Problem) -> Learner:
         def describe(rows: Rows) -> LabelTargets:
             return label_targets(tree, hierarchy, rows.y, rows.weights, many=True)
 
-        order = target.labels.order if supervision == 1 else None
+        order = target.labels.order
+        same = supervision < 1 or np.array_equal(order, np.arange(target.n_labels))
         return Learner(
-            TreeOptions.of(tree), schema, describe, supervision=supervision, label_order=order
+            TreeOptions.of(tree),
+            schema,
+            describe,
+            supervision=supervision,
+            label_order=None if same else order,
         )
     del parameters["clus_compat"]
     parameters.pop("cv", None)  # of the estimator that chooses a level of the F-test

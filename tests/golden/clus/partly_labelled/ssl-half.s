@@ -1,0 +1,16 @@
+[Data]
+File = train.arff
+TestSet = test.arff
+[Hierarchical]
+Type = Tree
+WType = ExpAvgParentWeight
+HSeparator = /
+[Attributes]
+Descriptive = 1-3
+Clustering = 1-4
+Target = 4
+[SemiSupervised]
+SemiSupervisedMethod = PCT
+PossibleWeights = [0.5]
+[Output]
+WritePredictions = [Train,Test]
