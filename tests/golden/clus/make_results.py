@@ -66,6 +66,9 @@ RUNS = {
         "forest-dynamic": FILES + TREE + RANKED + "SymbolicWeight = Dynamic\n",
         "forest-selection": FILES + TREE + PER_TREE + "RFeatSelection\n",
         "forest-ranked": FILES + TREE + "[Tree]\nFTest = [0.001,0.1]\n" + ALL_RANKED,
+        "forest-half-percent": "[Data]\nFile = train.arff\n[Constraints]\nMaxDepth = 2\n"
+        + TREE.replace("WType = ExpAvgParentWeight\n", "")
+        + "ClassificationThreshold = 30\n[Ensemble]\nIterations = 4\n",
         "xval-thresholds": "[Data]\nFile = train.arff\nXVal = 3\n"
         + TREE
         + "ClassificationThreshold = [20,50]\n",

@@ -29,6 +29,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.trees.views import predict_tree
 
 Scores = NDArray[np.float64]
+_USUAL_THRESHOLD = 0.5  # percent
 
 
 @dataclass(frozen=True)
@@ -198,10 +199,13 @@ class HierarchicalTarget:
     def set_errors(
         self, truth: NDArray[np.bool_], predicted: Mapping[str, tuple[Scores, float | None]]
     ) -> list[str]:
-        """Return the lines of the errors of label sets at thresholds; None takes all above 0."""
+        """Return the lines of the errors of label sets at thresholds in percent.
+
+        A forest without a threshold has that of CLUS, half a percent.
+        """
         lines = ["Hierarchical accuracy by class"]
         for name, (scores, threshold) in predicted.items():
-            chosen = scores > 0 if threshold is None else scores >= threshold / 100
+            chosen = scores >= (_USUAL_THRESHOLD if threshold is None else threshold) / 100
             lines += self._set_lines(name, truth, chosen)
         return lines
 

@@ -175,7 +175,6 @@ _HIERARCHICAL = (
 
 
 _OF_SCORES = ("averageAUPRC", "averageAUROC", "pooledAUPRC", "weightedAUPRC")
-_OF_RANKS = ("RankingLoss", "Coverage", "AveragePrecision")
 _OF_NO_ROW = {"averageAUPRC": 0.0, "averageAUROC": 0.5, "pooledAUPRC": 0.0}
 
 
@@ -188,7 +187,7 @@ class LabelErrors:
     # Numbers of rows of the folds of a cross-validation; one number for a single set of rows.
     folds: Sequence[int]
     threshold: float = 0.5  # A label is predicted if its score is at least the threshold
-    # The scores by which CLUS ranks the labels of a row, if they may differ from `scores`.
+    # For multi-label targets, the scores by which CLUS ranks the labels of a row.
     ranking: NDArray[np.float64] | None = None
     # The predicted labels, if they are not those at the threshold.
     predicted: NDArray[np.bool_] | None = None
@@ -200,20 +199,9 @@ class LabelErrors:
         """All errors by name."""
         if not len(self.truth):  # CLUS reports errors of no row with -ssl
             return dict.fromkeys(_HIERARCHICAL, np.nan) | _OF_NO_ROW
-        if self.known is not None:
-            return self._partial
+        if self.ranking is not None:
+            return self._of_labels(self.ranking)
         found = self._measure(self.scores)
-        ranks = self.scores if self.ranking is None else self.ranking
-        if (ranks != self.scores).any():
-            again = self._measure(ranks)
-            found |= {name: again[name] for name in _OF_RANKS}
-        if self.predicted is not None:
-            sets = self._measure(self.predicted.astype(np.float64))
-            found |= {name: sets[name] for name in sets if name not in (*_OF_SCORES, *_OF_RANKS)}
-        if ranks is not self.scores:
-            first = np.argmax(ranks, axis=1)[:, None]
-            held = np.take_along_axis(self._chosen, first, axis=1)
-            found["OneError"] = float(np.mean(held != np.take_along_axis(self.truth, first, 1)))
         # CLUS divides the correct rows of all folds by the number of rows of the last one.
         last = self.folds[-1]
         found["SubsetAccuracy"] *= len(self.truth) / last if last else np.nan
@@ -231,16 +219,17 @@ class LabelErrors:
             truth = self.truth.astype(np.int32)
             return clus_multilabel_measures(truth, scores, threshold=self.threshold)
 
-    @property
-    def _partial(self) -> dict[str, float]:
-        """All errors by name if some labels are unknown."""
+    def _of_labels(self, ranking: NDArray[np.float64]) -> dict[str, float]:
+        """All errors of multi-label targets by name, summed in the order of CLUS."""
         known = np.ones_like(self.truth) if self.known is None else self.known
-        ranks = self.scores if self.ranking is None else self.ranking
+        whole = self._measure(self.scores) if self.known is None else {}
         with np.errstate(divide="ignore", invalid="ignore"):
+            areas = _area_figures(self.truth, self.scores, known) if not whole else {}
             return {
+                **{name: whole[name] for name in _OF_SCORES if name in whole},
                 **_set_figures(self.truth, self._chosen & known, known),
-                **_rank_figures(self.truth, self._chosen, ranks, known),
-                **_area_figures(self.truth, self.scores, known),
+                **_rank_figures(self.truth, self._chosen, ranking, known),
+                **areas,
             }
 
     @cached_property
@@ -267,7 +256,7 @@ class LabelErrors:
         return [f"      {name + ':':<26}{self.text(name, 6)}" for name in _HIERARCHICAL]
 
 
-# ---- the same if some labels of some rows are unknown ---------------------------------------
+# ---- errors of multi-label targets, some of which may be unknown ----------------------------
 
 
 Bits = NDArray[np.bool_]
@@ -304,7 +293,7 @@ def _rank_figures(truth: Bits, chosen: Bits, ranks: Vector, known: Bits) -> dict
     n_true, n_known = held.sum(axis=1), known.sum(axis=1)
     pairs = n_true * (n_known - n_true)
     misordered = (held * (place - hits)).sum(axis=1)
-    precision = (held * hits / place).sum(axis=1) / n_true
+    precision = np.cumsum(held * hits / place, axis=1)[:, -1] / n_true
     worst = np.where(truth & known, ranks, np.inf).min(axis=1)[:, None]
     covered = ((ranks >= worst) & known).sum(axis=1)[n_true > 0]
     first = order[:, :1]
