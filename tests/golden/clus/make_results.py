@@ -68,12 +68,15 @@ RUNS = {
         "forest-ranked": FILES + TREE + "[Tree]\nFTest = [0.001,0.1]\n" + ALL_RANKED,
         "forest-half-percent": "[Data]\nFile = train.arff\n[Constraints]\nMaxDepth = 2\n"
         + TREE.replace("WType = ExpAvgParentWeight\n", "")
-        + "ClassificationThreshold = 30\n[Ensemble]\nIterations = 4\n",
+        + "ClassificationThreshold = [30]\n[Ensemble]\nIterations = 4\n",
+        "no-list": FILES + TREE + "ClassificationThreshold = 30\nRecallValues = 0.5\n",
         "xval-thresholds": "[Data]\nFile = train.arff\nXVal = 3\n"
         + TREE
         + "ClassificationThreshold = [20,50]\n",
         "quiet": FILES + TREE + "[Output]\nWritePredictions = [Train,Test]\nTrainErrors = No\n",
-        "unpruned": FILES + TREE + "ClassificationThreshold = 30\n[Tree]\nPruningMethod = None\n",
+        "unpruned": FILES
+        + TREE
+        + "ClassificationThreshold = [30]\n[Tree]\nPruningMethod = None\n",
         "xval-middle": "[Data]\nFile = train.arff\nXVal = 3\n"
         + TREE
         + "RecallValues = [0.25,0.5]\n[Tree]\nSplitPosition = Middle\nFTest = [0.05,0.5]\n",

@@ -258,7 +258,7 @@ def _evaluation(program: Program, features: str, targets: str) -> list[str]:
         f"    for measure in ({', '.join(_MEASURES)}):",
         f"        print(name, measure.__name__, measure(table.y, scores{only}))",
     ]
-    percent = program.settings.numbers("Hierarchical", "ClassificationThreshold")
+    percent = program.settings.listed("Hierarchical", "ClassificationThreshold")
     if percent and program.is_hierarchical:
         levels = [level / 100 for level in percent]
         predicted = f"model.predict(table{features}, level)"

@@ -177,8 +177,8 @@ def _hierarchical(settings: Settings, file: ArffFile) -> HierarchicalTarget:
     return HierarchicalTarget(
         labels,
         _evaluated(settings, labels),
-        settings.numbers("Hierarchical", "RecallValues"),
-        settings.numbers("Hierarchical", "ClassificationThreshold"),
+        settings.listed("Hierarchical", "RecallValues"),
+        settings.listed("Hierarchical", "ClassificationThreshold"),
         settings.yes_no("Hierarchical", "SingleLabel"),
     )
 

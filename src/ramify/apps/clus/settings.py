@@ -110,6 +110,10 @@ class Settings:
         except ValueError:
             return ()
 
+    def listed(self, section: str, option: str) -> tuple[float, ...]:
+        """Return a list of numbers where CLUS ignores a number without brackets."""
+        return self.numbers(section, option) if self.text(section, option)[:1] == "[" else ()
+
     def columns(self, section: str, option: str, n_columns: int) -> tuple[int, ...] | None:
         """Return the columns of a range such as ``2-5,8``.
 

@@ -5,6 +5,6 @@ MaxDepth = 2
 [Hierarchical]
 Type = Tree
 HSeparator = /
-ClassificationThreshold = 30
+ClassificationThreshold = [30]
 [Ensemble]
 Iterations = 4

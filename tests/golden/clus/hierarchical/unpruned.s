@@ -5,6 +5,6 @@ TestSet = test.arff
 Type = Tree
 WType = ExpAvgParentWeight
 HSeparator = /
-ClassificationThreshold = 30
+ClassificationThreshold = [30]
 [Tree]
 PruningMethod = None

@@ -1,0 +1,9 @@
+[Data]
+File = train.arff
+TestSet = test.arff
+[Hierarchical]
+Type = Tree
+WType = ExpAvgParentWeight
+HSeparator = /
+ClassificationThreshold = 30
+RecallValues = 0.5
