@@ -16,24 +16,72 @@ constexpr double prior_weight = 4;
 constexpr double least_scale = 0.05;
 constexpr double largest_scale = 100;
 
+/// Writes the probabilities of the classes of a row.
+void find_shares(std::span<const float> margins, double scale, std::span<const double> offsets,
+                 std::vector<double>& shares) {
+    for (std::size_t k = 0; k < margins.size(); ++k) {
+        shares[k] = scale * static_cast<double>(margins[k]) + offsets[k];
+    }
+    const double largest = *std::max_element(shares.begin(), shares.end());
+    double total = 0;
+    for (double& share : shares) total += share = std::exp(share - largest);
+    for (double& share : shares) share /= total;
+}
+
 /// The derivative of the negative log-likelihood by log(scale).
 double slope_of_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth,
-                        double scale) {
+                        double scale, std::span<const double> offsets) {
     double slope = 0;
+    std::vector<double> shares(held_out.n_outputs);
     for (std::size_t r = 0; r < held_out.n_rows(); ++r) {
         const auto margins = held_out.row(r);
-        const double largest = *std::max_element(margins.begin(), margins.end());
-        double total = 0;
-        double mean = 0;
-        for (const double margin : margins) {
-            const double share = std::exp(scale * (margin - largest));
-            total += share;
-            mean += share * (margin - largest);
-        }
-        const double own = margins[static_cast<std::size_t>(truth[r])] - largest;
-        slope += held_out.weights[r] * (mean / total - own);
+        find_shares(margins, scale, offsets, shares);
+        const double own = margins[static_cast<std::size_t>(truth[r])];
+        double difference = 0;
+        for (std::size_t k = 0; k < shares.size(); ++k)
+            difference += shares[k] * (margins[k] - own);
+        slope += held_out.weights[r] * difference;
     }
     return scale * slope + prior_weight * std::log(scale / usual_scale);
+}
+
+/// Returns the most likely scale between two.
+double find_scale(const HeldOutMargins& held_out, std::span<const std::int32_t> truth,
+                  std::span<const double> offsets, double lowest, double highest) {
+    double low = std::log(lowest);
+    double high = std::log(highest);
+    while (high - low > 2e-3) {
+        const double middle = (low + high) / 2;
+        const double slope = slope_of_classes(held_out, truth, std::exp(middle), offsets);
+        (slope > 0 ? high : low) = middle;
+    }
+    return std::exp((low + high) / 2);
+}
+
+/// Moves the offsets of classes to where the rows are most likely, and returns how far. The
+/// curvature is at most twice its diagonal, so that all offsets may move at once.
+double move_offsets(const HeldOutMargins& held_out, std::span<const std::int32_t> truth,
+                    double scale, std::span<double> offsets) {
+    std::vector<double> slope(offsets.size());
+    std::vector<double> curvature(offsets.size(), prior_weight);
+    std::vector<double> shares(offsets.size());
+    for (std::size_t k = 0; k < offsets.size(); ++k) slope[k] = prior_weight * offsets[k];
+    for (std::size_t r = 0; r < held_out.n_rows(); ++r) {
+        const double weight = held_out.weights[r];
+        find_shares(held_out.row(r), scale, offsets, shares);
+        for (std::size_t k = 0; k < shares.size(); ++k) {
+            slope[k] += weight * shares[k];
+            curvature[k] += 2 * weight * shares[k] * (1 - shares[k]);
+        }
+        slope[static_cast<std::size_t>(truth[r])] -= weight;
+    }
+    double largest = 0;
+    for (std::size_t k = 0; k < offsets.size(); ++k) {
+        const double move = slope[k] / curvature[k];
+        offsets[k] -= move;
+        largest = std::max(largest, std::abs(move));
+    }
+    return largest;
 }
 
 /// Newton's method for the labels from `first` up to, but not including, `last`. The likelihood is
@@ -80,14 +128,19 @@ LinearLink link_together(const HeldOutMargins& held_out, std::span<const std::ui
 
 }  // namespace
 
-LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth) {
-    double low = std::log(least_scale);
-    double high = std::log(largest_scale);
-    for (int step = 0; step < 12; ++step) {
-        const double middle = (low + high) / 2;
-        (slope_of_classes(held_out, truth, std::exp(middle)) > 0 ? high : low) = middle;
+std::vector<LinearLink> link_classes(const HeldOutMargins& held_out,
+                                     std::span<const std::int32_t> truth) {
+    std::vector<double> offsets(held_out.n_outputs);
+    double scale = find_scale(held_out, truth, offsets, least_scale, largest_scale);
+    for (int step = 0; step < 10; ++step) {
+        if (move_offsets(held_out, truth, scale, offsets) < 0.01) break;
     }
-    return {std::exp((low + high) / 2), 0};
+    // Usually, classes that are told apart better allow for a larger one.
+    scale = find_scale(held_out, truth, offsets, std::max(least_scale, scale / 2),
+                       std::min(largest_scale, scale * 2));
+    std::vector<LinearLink> found;
+    for (const double offset : offsets) found.push_back({scale, offset});
+    return found;
 }
 
 std::vector<LinearLink> link_labels(const HeldOutMargins& held_out,

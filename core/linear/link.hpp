@@ -19,15 +19,17 @@ struct HeldOutMargins {
     }
 };
 
-/// How margins become probabilities: those of classes are proportional to exp(scale · margin),
-/// that of a label is 1 / (1 + exp(-scale · margin - offset)).
+/// How margins become probabilities: those of classes are proportional to exp(scale · margin +
+/// offset), that of a label is 1 / (1 + exp(-scale · margin - offset)).
 struct LinearLink {
     double scale = 0;
     double offset = 0;
 };
 
-/// Finds the most likely scale for classes; `truth` is the class of every row.
-LinearLink link_classes(const HeldOutMargins& held_out, std::span<const std::int32_t> truth);
+/// Finds the most likely scale, which classes share, and the offset of each class; `truth` is the
+/// class of every row.
+std::vector<LinearLink> link_classes(const HeldOutMargins& held_out,
+                                     std::span<const std::int32_t> truth);
 
 /// Finds the most likely scale and offset of each label, close to those of all labels together
 /// where it has few rows; `truth` is 1 where a row has a label, by rows.

@@ -85,7 +85,7 @@ class HeldOut {
         if (problem.exclusive) {
             std::vector<std::int32_t> truth(rows_.size());
             for (std::size_t r = 0; r < rows_.size(); ++r) truth[r] = classes_[rows_[r]];
-            return std::vector<LinearLink>(n_outputs_, link_classes(held_out, truth));
+            return link_classes(held_out, truth);
         }
         std::vector<std::uint8_t> truth(margins_.size());
         for (std::size_t k = 0; k < n_outputs_; ++k) {
@@ -225,6 +225,11 @@ LinearModel train_linear(const CsrView& X, const LinearProblem& problem,
     });
     LinearModel model = join(rows, columns);
     model.links = held_out.find_links();
+    for (std::size_t k = 0; problem.exclusive && k < n_outputs; ++k) {
+        auto& link = model.links[k];  // only labels keep an offset
+        model.intercepts[k] += static_cast<float>(link.offset / link.scale);
+        link.offset = 0;
+    }
     return model;
 }
 

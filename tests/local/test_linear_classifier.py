@@ -126,6 +126,16 @@ def test_probabilities_from_few_rows_of_many_words_are_as_high_as_the_accuracy(n
     assert abs(scores.max(axis=1).mean() - right.mean()) < 0.06
 
 
+def test_rare_classes_are_as_probable_as_frequent():
+    rng = np.random.default_rng(6)
+    shares = np.array([0.6, 0.2, 0.1, 0.06, 0.04])
+    y = rng.choice(5, 3000, p=shares)
+    X = rng.normal(size=(5, 8))[y] + rng.normal(size=(3000, 8))
+    scores = LinearClassifier().fit(X[:1500], y[:1500]).predict_proba(X[1500:])
+    found = np.bincount(y[1500:], minlength=5) / 1500
+    np.testing.assert_allclose(scores.mean(axis=0), found, atol=0.006)
+
+
 @pytest.mark.parametrize("cls", ARCHITECTURES)
 def test_as_good_as_flat_liblinear_on_words(cls):
     X, y = words(1200)

@@ -101,9 +101,9 @@ class LinearClassifier(ArrayClassifier):
     better one, or better than both.
 
     The dual problem is solved by coordinate descent (Hsieh et al., 2008). The scale of the
-    probabilities is that which makes the training rows most likely, each judged by an estimate of
-    the hyperplanes learnt without it. To correct these estimates, learning goes on without a few
-    rows. Small weights are not stored.
+    probabilities, and an offset for each class or label, are those which make the training rows
+    most likely, each judged by an estimate of the hyperplanes learnt without it. To correct these
+    estimates, learning goes on without a few rows. Small weights are not stored.
 
     References
     ----------
