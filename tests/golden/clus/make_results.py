@@ -29,6 +29,7 @@ ALL_RANKED = (
 )
 # CLUS ends with an exception if a leaf knows nothing of a target.
 LARGE = "[Model]\nMinimalWeight = 8\n"
+SHARES = "[Output]\nUnknownFrequency = Yes\nBranchFrequency = Yes\n"
 SSL = (
     "[Attributes]\nDescriptive = 1-3\nClustering = 1-4\nTarget = 4\n"
     "[SemiSupervised]\nSemiSupervisedMethod = PCT\n"
@@ -74,6 +75,7 @@ RUNS = {
         + TREE
         + "ClassificationThreshold = [20,50]\n",
         "quiet": FILES + TREE + "[Output]\nWritePredictions = [Train,Test]\nTrainErrors = No\n",
+        "shares": FILES + TREE + "ClassificationThreshold = [40]\n" + SHARES,
         "unpruned": FILES
         + TREE
         + "ClassificationThreshold = [30]\n[Tree]\nPruningMethod = None\n",
@@ -120,6 +122,11 @@ RUNS = {
     },
     "multilabel_missing": {
         "xval-raised": "[Attributes]\nTarget = 5-7\n" + RAISED,
+        "shares": "[Attributes]\nTarget = 5-7\n" + FILES + SHARES,
+        "forest-trees": "[Attributes]\nTarget = 5-7\n"
+        + FILES
+        + SHARES
+        + "[Ensemble]\nIterations = 2\nPrintAllModels = Yes\n",
         "gain": "[Attributes]\nTarget = 5-7\n" + FILES + GAIN + BOTH,
         "ratio": "[Attributes]\nTarget = 5-7\n" + FILES + RATIO + BOTH,
         "forest-uneven": "[Attributes]\nTarget = 5-7\n" + FILES + UNEVEN + BOTH,

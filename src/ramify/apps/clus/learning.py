@@ -29,7 +29,7 @@ from ramify.apps.clus.models import Learned, Model
 from ramify.apps.clus.permuting import permutation_importance
 from ramify.apps.clus.problem import Problem, Target, features_drawn
 from ramify.apps.clus.table_targets import NominalTarget
-from ramify.apps.clus.trees import node_rows, sign_zeros
+from ramify.apps.clus.trees import grown_as, node_rows, sign_zeros, unknown_shares
 from ramify.apps.clus.values import java_double
 from ramify.data.features import FeatureSchema
 from ramify.trees import PCTClassifier
@@ -110,13 +110,27 @@ def _learn_tree(problem: Problem, learner: Learner, train: Rows, prune: Rows | N
     models = [Model("Default", [learner.root(train)]), Model("Original", [tree])]
     if pruned is not None:
         models.append(Model("Pruned", [pruned]))
+    if problem.settings.yes_no("Output", "UnknownFrequency"):
+        models = [_with_unknown(model, tree, learner.learnt(train), train) for model in models]
     # In CLUS, label sets at thresholds are what pruning makes of the tree.
     if problem.settings.text("Tree", "PruningMethod") != "None":
         models += [
-            Model(f"T({java_double(threshold)})", [tree], threshold=threshold)
+            replace(models[1], name=f"T({java_double(threshold)})", threshold=threshold)
             for threshold in target.thresholds
         ]
     return Learned(models, shown_models(problem, models), train, prune, level, seconds)
+
+
+def _with_unknown(
+    model: Model, tree: _core.Tree, weights: NDArray[np.float64], rows: Rows
+) -> Model:
+    """Return a model of one tree with the shares of missing values when the tree was grown."""
+    shares = unknown_shares(tree, rows.X, weights)
+    (own,) = model.trees
+    found = np.zeros(len(own.feature))
+    for node, source in grown_as(own, tree)[1].items():
+        found[node] = shares[source]
+    return replace(model, unknown=[found])
 
 
 def _choose_f_test(
@@ -206,6 +220,12 @@ def _learn_forest(problem: Problem, learner: Learner, train: Rows, prune: Rows |
             for tree, unused, seed in zip(trees, left_out, seeds, strict=True)
         ]
     models = [Model("Default", [learner.root(train)]), *_forests(problem, trees)]
+    if problem.settings.yes_no("Output", "UnknownFrequency"):
+        weights = learner.drawn(train, wanted)
+        shares = [
+            unknown_shares(tree, train.X, own) for tree, own in zip(trees, weights, strict=True)
+        ]
+        models = [replace(model, unknown=shares[: len(model.trees)]) for model in models]
     shown = shown_models(problem, models)
     return Learned(
         models,
@@ -365,6 +385,10 @@ class Learner:
             found[node] = np.cumsum(weight)[-1] if len(weight) else 0.0
         return change_tree(tree, weight=found)
 
+    def learnt(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the weights of rows in the trees."""
+        return self.options.conventions.learnt_weights(self.describe(rows), rows.weights)
+
     def _completed(self, tree: _core.Tree, rows: Rows, weights: NDArray[np.float64]) -> _core.Tree:
         """Return a tree with all that CLUS sums up in its leaves; rows of weight 0 are left out.
 
@@ -420,6 +444,13 @@ class Learner:
     def seeds(self, rows: Rows, wanted: ForestPlan) -> list[int]:
         """Return the seeds of the trees of a forest."""
         return self._sampling(self.data(rows), wanted)[1]
+
+    def drawn(self, rows: Rows, wanted: ForestPlan) -> list[NDArray[np.float64]]:
+        """Return the weights of the rows that each tree learns from."""
+        data = self.data(rows)
+        sampling, seeds = self._sampling(data, wanted)
+        learnt = replace(rows, weights=self.learnt(rows))
+        return [self._drawn(sampling, seed, learnt) for seed in seeds]
 
     def squares(
         self, rows: Rows, wanted: ForestPlan, trees: list[_core.Tree], target: Target

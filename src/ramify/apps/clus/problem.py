@@ -213,8 +213,6 @@ def features_drawn(problem: Problem) -> int:
 
 # Values that change the files of CLUS in ways that ramify does not follow.
 _REFUSED = (
-    ("Output", "UnknownFrequency", ("Yes",)),
-    ("Output", "BranchFrequency", ("Yes",)),
     ("Output", "OutputPythonModel", ("Yes",)),
     ("Output", "AllFoldDatasets", ("Yes",)),
     ("Output", "PrintModelAndExamples", ("Yes",)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -169,8 +169,26 @@ def model_lines(problem: Problem, models: Iterable[Model]) -> Iterator[str]:
 def _tree_lines(problem: Problem, model: Model, at: int) -> Iterator[str]:
     leaf = problem.target.leaf_of(model)
     nary = not problem.settings.yes_no("Tree", "BinarySplit")
-    yield from print_tree(model.trees[at], problem.attributes, leaf, nary=nary)
+    note = _test_notes(problem, model, at)
+    yield from print_tree(model.trees[at], problem.attributes, leaf, nary=nary, note=note)
     yield ""
+
+
+def _test_notes(problem: Problem, model: Model, at: int) -> Callable[[int], str]:
+    """Return the function that writes the shares of the first branch and of missing values."""
+    branch = problem.settings.yes_no("Output", "BranchFrequency")
+    unknown = problem.settings.yes_no("Output", "UnknownFrequency")
+    tree = model.trees[at]
+
+    def note(node: int) -> str:
+        text = ""
+        if branch:
+            text += f" ({number(100 * float(tree.share[tree.child_indptr[node]]), 1)}%)"
+        if unknown:
+            text += f" (miss: {number(100 * float(model.unknown[at][node]), 1)}%)"
+        return text
+
+    return note
 
 
 # ---- runs and cross-validations -------------------------------------------------------------

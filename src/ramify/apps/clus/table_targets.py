@@ -308,7 +308,7 @@ class NominalTarget(TableTarget):
         it, nodes keep them, whatever rows they have got. Such leaves have further columns, which
         mark the predicted values.
         """
-        origin = grown_as(pruned, tree)
+        origin = grown_as(pruned, tree)[0]
         wanted = set(origin.values())
         grown: dict[int, NDArray[np.int64]] = {}
         for node, some, weight in node_rows(tree, rows.X, rows.weights):

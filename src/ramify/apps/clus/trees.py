@@ -61,16 +61,21 @@ def leaf_numbers(tree: _core.Tree) -> dict[int, int]:
 
 
 def print_tree(
-    tree: _core.Tree, attributes: Attributes, leaf: LeafText, *, nary: bool = False
+    tree: _core.Tree,
+    attributes: Attributes,
+    leaf: LeafText,
+    *,
+    nary: bool = False,
+    note: Callable[[int], str] = lambda node: "",
 ) -> Iterator[str]:
-    """Yield the lines of a tree."""
+    """Yield the lines of a tree, with a note after the test of each node."""
     stack = [(0, "", "")]
     while stack:
         node, first, indent = stack.pop()
         if tree.feature[node] < 0:
             yield first + leaf(tree, node)
             continue
-        yield first + describe_test(tree, node, attributes, nary=nary)
+        yield first + describe_test(tree, node, attributes, nary=nary) + note(node)
         names = branch_names(tree, node, attributes)
         children = children_of(tree, node)
         for at in reversed(range(len(children))):
@@ -120,21 +125,22 @@ def tests_in_order(tree: _core.Tree) -> Iterator[int]:
             stack.extend(children_of(tree, node))
 
 
-def grown_as(pruned: _core.Tree, tree: _core.Tree) -> dict[int, int]:
-    """Return the nodes of a tree that the leaves of its pruned form were, as CLUS prunes it.
+def grown_as(pruned: _core.Tree, tree: _core.Tree) -> tuple[dict[int, int], dict[int, int]]:
+    """Return what the leaves of a pruned tree were, and where its tests were, as CLUS prunes it.
 
-    A node stays if one of its branches replaces it: it takes the test and branches of that one.
+    Both are nodes of the tree by those of the pruned tree. A node stays if one of its branches
+    replaces it: it takes the test and branches of that one.
     """
-    found = {}
+    leaves, tests = {}, {}
     stack = [(0, 0)]
     while stack:
         node, place = stack.pop()
         if pruned.feature[node] < 0:
-            found[node] = place
+            leaves[node] = place
             continue
-        source = _first_with_test(tree, place, pruned, node)
+        tests[node] = source = _first_with_test(tree, place, pruned, node)
         stack.extend(zip(children_of(pruned, node), children_of(tree, source), strict=True))
-    return found
+    return leaves, tests
 
 
 def _first_with_test(tree: _core.Tree, root: int, pruned: _core.Tree, node: int) -> int:
@@ -187,6 +193,20 @@ def node_rows(
             share = float(tree.share[first + at])
             below = np.where(branch[taken] < 0, weight[taken] * share, weight[taken])
             stack.append((int(tree.child[first + at]), inside[taken], below))
+
+
+def unknown_shares(tree: _core.Tree, X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the share of the weight of each inner node whose value is missing at its test."""
+    found = np.zeros(len(tree.feature))
+    inside = np.flatnonzero(weights > 0)
+    for node, rows, weight in node_rows(tree, X, weights[inside], inside):
+        if tree.feature[node] >= 0:
+            column = X[rows][:, [int(tree.feature[node])]]
+            values = column.toarray()[:, 0] if sparse.issparse(X) else column[:, 0]
+            total = np.cumsum(weight)[-1]
+            missing = np.cumsum(np.where(np.isnan(values), weight, 0.0))[-1]
+            found[node] = (total - (total - missing)) / total
+    return found
 
 
 def branches(tree: _core.Tree, node: int, values: NDArray[np.float64]) -> NDArray[np.int64]:
