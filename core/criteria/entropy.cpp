@@ -302,6 +302,7 @@ void EntropyScan<exclusive>::take(std::size_t value) {
             move_class(id, sums[id]);
         } else {
             left_[id] += sums[id];
+            if (at_once_) entropies_.move(id, sums[id]);
         }
     }
     left_weight_ += value_weight_[value];
