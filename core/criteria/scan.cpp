@@ -60,7 +60,9 @@ std::size_t PrefixSums::cut(std::span<const RankedEntry> items, double known_wei
                             const SweepLimits& limits) {
     std::size_t n = items.size();
     counted_ = 0;
-    if (limits.by_part) {
+    if (limits.whole) {
+        for (std::size_t k = 0; k < n; ++k) rows[k] = static_cast<double>(k + 1);
+    } else if (limits.by_part) {
         std::copy_n(weight.begin(), n, rows.begin());
     } else {
         double sum = 0;

@@ -13,6 +13,7 @@ namespace ramify {
 struct SweepLimits {
     const double* part;  // per entry: the part of its row that is here
     bool unit;           // every entry is one whole row of weight 1
+    bool whole;          // every entry is one whole row
     bool by_part;        // the weights of entries equal their parts
     double known_rows;
     double min_rows;

@@ -35,6 +35,11 @@ struct NodeRows {
     std::vector<double> part;    // the part of the row that is here, in (0, 1]
 
     std::size_t size() const { return row.size(); }
+    void clear() {
+        row.clear();
+        weight.clear();
+        part.clear();
+    }
     void resize(std::size_t n) {
         row.resize(n);
         weight.resize(n);

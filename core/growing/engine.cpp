@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "criteria/few_labels.hpp"
 #include "single_target/rare_class.hpp"
 
 namespace ramify {
@@ -74,12 +75,25 @@ std::optional<std::string> not_rare_class(const Dataset& dataset, const Targets&
     return not_plain(dataset, options);
 }
 
+std::optional<std::string> not_few_labels(const Targets& targets, const NodeRows& root,
+                                          const GrowOptions& options) {
+    if (options.criterion != Criterion::variance) return "criterion must be variance";
+    if (options.rules.clus) return "clus must be off";
+    if (targets.table != nullptr || targets.unknown != nullptr) return "all labels must be known";
+    if (!FewLabelsScan::suits(targets, root.row)) {
+        return "there must be from 1 to 64 labels, and at most four of each row";
+    }
+    return {};
+}
+
 const char* name_of(Engine engine) {
     switch (engine) {
         case Engine::automatic:
             return "automatic";
         case Engine::general:
             return "general";
+        case Engine::few_labels:
+            return "few_labels";
         case Engine::counting:
             return "counting";
         case Engine::rare_class:
@@ -95,6 +109,7 @@ std::optional<std::string> why_ineligible(Engine engine, const Dataset& dataset,
                                           const GrowOptions& options) {
     if (engine == Engine::counting) return not_counting(dataset, targets, options);
     if (engine == Engine::rare_class) return not_rare_class(dataset, targets, root, options);
+    if (engine == Engine::few_labels) return not_few_labels(targets, root, options);
     return {};
 }
 
@@ -105,7 +120,8 @@ Engine choose_engine(const Dataset& dataset, const Targets& targets, const NodeR
     };
     if (options.engine == Engine::automatic) {
         if (!why_not(Engine::rare_class)) return Engine::rare_class;
-        return why_not(Engine::counting) ? Engine::general : Engine::counting;
+        if (!why_not(Engine::counting)) return Engine::counting;
+        return why_not(Engine::few_labels) ? Engine::general : Engine::few_labels;
     }
     if (const auto reason = why_not(options.engine)) {
         throw std::invalid_argument(std::string("engine ") + name_of(options.engine) +

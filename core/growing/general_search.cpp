@@ -39,8 +39,7 @@ class GeneralSearch {
 
     GeneralSearch(const Shared& shared, JavaRandom* java)
         : shared_(shared),
-          splitter_(make_splitter(shared.dataset, shared.targets, shared.options.criterion,
-                                  shared.options.rules)),
+          splitter_(make_splitter(shared.dataset, shared.targets, shared.options)),
           labels_builder_(shared.targets, shared.in_label_order()
                                               ? Compression{}
                                               : splitter_->needs().compression),
@@ -52,17 +51,17 @@ class GeneralSearch {
           known_shares_(shared.targets.unknown == nullptr
                             ? nullptr
                             : std::make_unique<KnownShares>(shared.targets)),
-          sorted_(shared.dataset, shared.options.rules.clus),
+          sorted_(shared.dataset, shared.options.rules),
           sampler_(shared.dataset.features.size()),
           java_(java),
-          partition_(shared.dataset) {}
+          partition_(shared.dataset, shared.keep_orders || splitter_->needs().labels) {}
 
     Pending make_root(NodeRows rows);
     void expect(const Pending& root, TreeBuilder& tree) const {
         if (shared_.targets.table == nullptr) tree.expect_values(count_labels(root.rows));
     }
     void set_aside(Pending&) const {}
-    void put_back(Pending node) { spare_.put_back(std::move(node)); }
+    void put_back(Pending&& node) { spare_.put_back(std::move(node)); }
     std::size_t n_pairs(const Pending& node) const { return node.size() * shared_.n_tried(); }
 
     View begin(const Pending& node, const Team<GeneralSearch>&);
@@ -85,6 +84,9 @@ class GeneralSearch {
                    const Team<GeneralSearch>& team);
 
   private:
+    const NodeLabels& labels_of(const Pending& node) const {
+        return node.labels == nullptr ? no_labels_ : *node.labels;
+    }
     void list_tasks(const Pending& node);
     FeatureOrder order_of(const Pending& node, const Split& split);
     void hand_labels_down(const Pending& node, Pending& child);
@@ -94,6 +96,7 @@ class GeneralSearch {
     const Shared& shared_;
     std::unique_ptr<Splitter> splitter_;
     NodeLabelsBuilder labels_builder_;
+    const NodeLabels no_labels_;
     LabelSums label_sums_;
     Medoid medoid_;
     std::unique_ptr<TargetPrototype> target_prototype_;  // if the targets are a table
@@ -117,7 +120,11 @@ void GeneralSearch::list_tasks(const Pending& node) {
         }
         return;
     }
-    const std::size_t wanted = std::min(shared_.options.max_features, n_features);
+    const std::size_t wanted = shared_.n_tried();
+    if (wanted == n_features) {
+        for (std::uint32_t f = 0; f < n_features; ++f) tasks_.push_back({f, not_kept});
+        return;
+    }
     if (java_ != nullptr) {
         for (const auto feature : draw_like_clus(*java_, n_features, wanted)) {
             tasks_.push_back({feature, not_kept});
@@ -144,7 +151,7 @@ GeneralSearch::View GeneralSearch::begin(const Pending& node, const Team<General
 }
 
 void GeneralSearch::join(const View& view) {
-    splitter_->reset(view.node.rows, view.node.labels);
+    splitter_->reset(view.node.rows, labels_of(view.node));
     if (!shared_.keep_orders) sorted_.reset(view.node.rows);
 }
 
@@ -191,12 +198,13 @@ Pending GeneralSearch::make_root(NodeRows rows) {
     shared_.weigh(root);
     if (!root.splittable) return root;
     if (splitter_->needs().labels) {
+        root.labels = std::make_unique<NodeLabels>();
         if (splitter_->needs().kernel && shared_.may_share_numbers()) {
             // All rows were numbered: the entry of a row there is the row itself.
             labels_builder_.build_below(*shared_.targets.numbered, root.rows.row, root.rows,
-                                        root.labels);
+                                        *root.labels);
         } else {
-            labels_builder_.build(root.rows, root.labels);
+            labels_builder_.build(root.rows, *root.labels);
         }
         add_kernel(root);
     }
@@ -250,23 +258,26 @@ void GeneralSearch::hand_down(const Pending& node, std::span<Pending> children,
 /// Finds the labels of a child among those of its parent, or, where their order matters to CLUS,
 /// among all.
 void GeneralSearch::hand_labels_down(const Pending& node, Pending& child) {
-    const bool by_kernel = !node.labels.kernel.empty();
+    if (child.labels == nullptr) child.labels = std::make_unique<NodeLabels>();
+    const NodeLabels& from = *node.labels;
+    NodeLabels& to = *child.labels;
+    const bool by_kernel = !from.kernel.empty();
     const auto above = partition_.above();
-    child.labels.kernel.clear();
-    child.labels.weight = child.weight;
-    if (by_kernel) child.labels.kernel.restrict_to(node.labels.kernel, above, child.rows);
+    to.kernel.clear();
+    to.weight = child.weight;
+    if (by_kernel) to.kernel.restrict_to(from.kernel, above, child.rows);
     if (by_kernel && !shared_.in_label_order()) return;
     if (shared_.in_label_order()) {
-        labels_builder_.build(child.rows, child.labels);
+        labels_builder_.build(child.rows, to);
     } else {
-        labels_builder_.build_below(node.labels, above, child.rows, child.labels);
+        labels_builder_.build_below(from, above, child.rows, to);
     }
     if (!by_kernel) add_kernel(child);
 }
 
 void GeneralSearch::add_kernel(Pending& node) {
-    if (splitter_->needs().kernel && Kernel::pays(node.labels, shared_.n_tried())) {
-        node.labels.kernel.compute(node.labels, node.rows);
+    if (splitter_->needs().kernel && Kernel::pays(*node.labels, shared_.n_tried())) {
+        node.labels->kernel.compute(*node.labels, node.rows);
     }
 }
 
@@ -280,7 +291,7 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
     if (target_prototype_ != nullptr) {
         target_prototype_->compute(node.rows);
         tree.set_values(id, target_prototype_->columns(), target_prototype_->values());
-        splitter_->reset(node.rows, node.labels);
+        splitter_->reset(node.rows, labels_of(node));
         tree.set_impurity(id, splitter_->node_impurity(), node.weight);
         return;
     }
@@ -293,11 +304,11 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
     } else {
         tree.set_values(id, sums, shared_.options.sums ? 1.0 : node.weight);
     }
-    if (splitter_->needs().labels) {
+    if (splitter_->needs().impurity_of != nullptr) {
         const double impurity = splitter_->needs().impurity_of(sums, node.weight);
         tree.set_impurity(id, impurity * shared_.options.rules.score_factor, node.weight);
     } else {
-        splitter_->reset(node.rows, node.labels);
+        splitter_->reset(node.rows, labels_of(node));
         tree.set_impurity(id, splitter_->node_impurity(), node.weight);
     }
 }
@@ -306,7 +317,9 @@ void GeneralSearch::describe(const Pending& node, std::int32_t id, TreeBuilder& 
 
 Tree grow_general(const Dataset& dataset, const Targets& targets, NodeRows root,
                   const GrowOptions& options, StopSignal& signal) {
-    const bool keep_orders = options.uses_all_features(dataset.features.size());
+    // One pass over a feature finds its random test: no order is worth keeping.
+    const bool keep_orders =
+        !options.rules.random_thresholds && options.uses_all_features(dataset.features.size());
     const Shared shared{dataset, targets,     options,
                         signal,  keep_orders, dataset.has(FeatureKind::nominal)};
     JavaRandom java(options.seed);

@@ -32,9 +32,10 @@ struct Passes {
 };
 
 Tree grow_and_pass(const Dataset& dataset, const Targets& targets, NodeRows root,
-                   const GrowOptions& options, StopSignal& signal) {
+                   const GrowOptions& options, Engine engine, StopSignal& signal) {
     const Passes passes(targets, options);
     GrowOptions growth = options;
+    growth.engine = engine;
     growth.inner_values |= passes.inherits;
     Tree tree =
         grow_general(dataset, targets, passes.prunes ? root : std::move(root), growth, signal);
@@ -55,16 +56,18 @@ Tree grow_and_pass(const Dataset& dataset, const Targets& targets, NodeRows root
 Tree grow(const Dataset& dataset, const Targets& targets, NodeRows root,
           const GrowOptions& options) {
     StopSignal signal(options.interrupted);
-    switch (choose_engine(dataset, targets, root, options)) {
+    const Engine engine = choose_engine(dataset, targets, root, options);
+    switch (engine) {
         case Engine::counting:
             return grow_single_target<CountingSearch>(dataset, targets, root, options, signal);
         case Engine::rare_class:
             return grow_single_target<RareClassSearch>(dataset, targets, root, options, signal);
         case Engine::automatic:
         case Engine::general:
+        case Engine::few_labels:
             break;
     }
-    return grow_and_pass(dataset, targets, std::move(root), options, signal);
+    return grow_and_pass(dataset, targets, std::move(root), options, engine, signal);
 }
 
 }  // namespace ramify

@@ -122,7 +122,7 @@ class Grower {
     using Test = typename Search::Test;
     using View = typename Search::View;
 
-    void expand(Node node, std::int32_t id);
+    void expand(Node& node, std::int32_t id);
     bool find_split(Node& node);
     void search_alone(const View& view, Node& node);
     void search_together(const View& view, Node& node);
@@ -160,14 +160,15 @@ TreeBuilder Grower<Search>::grow(Node root, std::vector<Node>* small) {
             tree_.mark_deferred(id, small->size());
             small->push_back(std::move(node));
         } else {
-            expand(std::move(node), id);
+            expand(node, id);
+            search_.put_back(std::move(node));
         }
     }
     return std::move(tree_);
 }
 
 template <typename Search>
-void Grower<Search>::expand(Node node, std::int32_t id) {
+void Grower<Search>::expand(Node& node, std::int32_t id) {
     const bool inner = node.splittable && find_split(node);
     if (!inner || options_.keeps_inner_values()) search_.describe(node, id, tree_);
     if (inner) {
@@ -176,7 +177,6 @@ void Grower<Search>::expand(Node node, std::int32_t id) {
                         options_.rules.missing != Missing::branch);
         split(node, id);
     }
-    search_.put_back(std::move(node));
 }
 
 template <typename Search>

@@ -70,7 +70,8 @@ void ScanSplitter<S>::scan_both(std::span<const RankedEntry> items, std::uint32_
     const bool by_gain = scoring_.is_gain();
     const ScoreTolerance tolerance = scoring_.tolerance();
     const SweepLimits limits{rows_->part.data(),
-                             unit_,
+                             whole_ && by_part_,
+                             whole_,
                              by_part_,
                              known_rows_,
                              side_rows_,

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Pending {
     NodeRows rows;
     double weight = 0;
     bool splittable = false;
-    NodeLabels labels;
+    std::unique_ptr<NodeLabels> labels;  // null if the criterion needs none
     KeptOrders orders;
     std::int64_t depth = 0;
     std::uint64_t seed = 0;
@@ -45,7 +45,7 @@ class SpareNodes {
         return node;
     }
     /// Keeps no more large nodes than one split needs.
-    void put_back(Pending node) {
+    void put_back(Pending&& node) {
         node.orders = {};
         if (node.rows.row.capacity() <= small_node) {
             small_.push_back(std::move(node));
@@ -72,7 +72,8 @@ struct Shared {
 
     /// Number of features searched in a node.
     std::size_t n_tried() const {
-        return keep_orders ? dataset.features.size() : options.max_features;
+        const std::size_t n = dataset.features.size();
+        return options.uses_all_features(n) ? n : options.max_features;
     }
     /// Under CLUS's conventions, labels are summed over in their own order.
     bool in_label_order() const { return options.rules.clus && any_nominal; }
@@ -81,8 +82,12 @@ struct Shared {
     /// Sets the node's weight, and whether it may be split.
     void weigh(Pending& node) const {
         const NodeRows& rows = node.rows;
-        node.weight = std::accumulate(rows.weight.begin(), rows.weight.end(), 0.0);
-        const double n_rows = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
+        node.weight = 0;
+        double n_rows = 0;
+        for (std::size_t e = 0; e < rows.size(); ++e) {
+            node.weight += rows.weight[e];
+            n_rows += rows.part[e];
+        }
         node.splittable = options.may_split(node.depth, n_rows, known_weight(node));
     }
     /// In CLUS, a node is split only if it has enough weight of rows with a known target, whereas

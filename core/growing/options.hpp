@@ -87,6 +87,7 @@ struct Names<Missing> {
 enum class Engine : std::uint8_t {
     automatic,   // the fastest that supports the options and the data
     general,     // any number of labels, any options
+    few_labels,  // few labels, of which each row has few
     counting,    // one label
     rare_class,  // one class per row, most rows in the same class
 };
@@ -96,6 +97,7 @@ struct Names<Engine> {
     static constexpr std::pair<const char*, Engine> values[] = {
         {"auto", Engine::automatic},
         {"general", Engine::general},
+        {"few_labels", Engine::few_labels},
         {"counting", Engine::counting},
         {"rare_class", Engine::rare_class}};
 };

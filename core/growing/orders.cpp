@@ -8,8 +8,17 @@ namespace ramify {
 
 // ---- SortedOrders --------------------------------------------------------------------------
 
-SortedOrders::SortedOrders(const Dataset& dataset, bool store_all)
-    : dataset_(dataset), store_all_(store_all) {
+namespace {
+
+const CodeColumns no_codes;
+
+}  // namespace
+
+SortedOrders::SortedOrders(const Dataset& dataset, const SplitRules& rules)
+    : dataset_(dataset),
+      store_all_(rules.clus),
+      sorts_(!rules.random_thresholds),
+      codes_(sorts_ || dataset.any_missing ? no_codes : dataset.codes->of(dataset)) {
     if (dataset.has(FeatureKind::sparse)) entry_of_row_.resize(dataset.n_rows);
 }
 
@@ -31,7 +40,7 @@ FeatureOrder SortedOrders::order_of(std::uint32_t feature_index) {
     const Feature& feature = dataset_.features[feature_index];
     switch (feature.kind) {
         case FeatureKind::dense:
-            return gather_dense(feature);
+            return gather_dense(feature_index);
         case FeatureKind::sparse:
             return gather_sparse(feature);
         case FeatureKind::nominal:
@@ -70,10 +79,52 @@ FeatureOrder SortedOrders::sort_by(std::size_t n_ranks, RankOf rank_of) {
     return {sorter_.sort(), {missing_.data(), n_missing}};
 }
 
-FeatureOrder SortedOrders::gather_dense(const Feature& feature) {
+/// As sort_by(), with entries in their own order.
+template <typename RankOf>
+FeatureOrder SortedOrders::list_by(RankOf rank_of) {
+    const auto n = static_cast<std::uint32_t>(rows_->size());
+    std::size_t n_stored = 0;
+    std::size_t n_missing = 0;
+    std::uint32_t top = missing_rank;
+    std::uint32_t bottom = 0;
+    for (std::uint32_t e = 0; e < n; ++e) {
+        const auto rank = rank_of(e);
+        const bool kept = rank < implied_rank;
+        stored_[n_stored] = {e, rank};
+        missing_[n_missing] = {e, rank};
+        n_stored += kept;
+        n_missing += rank == missing_rank;
+        top = std::min(top, rank);
+        bottom = std::max(bottom, kept ? rank : 0);
+    }
+    return {{stored_.data(), n_stored}, {missing_.data(), n_missing}, top, bottom};
+}
+
+/// The same where no value is missing or implied.
+template <typename Rank>
+FeatureOrder SortedOrders::list_all(const Rank* ranks) {
+    const auto n = static_cast<std::uint32_t>(rows_->size());
+    const std::uint32_t* row = rows_->row.data();
+    RankedEntry* to = stored_.data();
+    std::uint32_t top = missing_rank;
+    std::uint32_t bottom = 0;
+    for (std::uint32_t e = 0; e < n; ++e) {
+        const std::uint32_t rank = ranks[row[e]];
+        to[e] = {e, rank};
+        top = std::min(top, rank);
+        bottom = std::max(bottom, rank);
+    }
+    return {{to, n}, {}, top, bottom};
+}
+
+FeatureOrder SortedOrders::gather_dense(std::uint32_t feature_index) {
+    const Feature& feature = dataset_.features[feature_index];
     const std::uint32_t* ranks = feature.ranks.data();
     const std::uint32_t* row = rows_->row.data();
-    return sort_by(feature.values.size(), [&](std::uint32_t e) { return ranks[row[e]]; });
+    if (!sorts_ && !dataset_.any_missing) {
+        return codes_.empty() ? list_all(ranks) : list_all(codes_.column(feature_index));
+    }
+    return arrange(feature.values.size(), [&](std::uint32_t e) { return ranks[row[e]]; });
 }
 
 FeatureOrder SortedOrders::gather_nominal(const Feature& feature) {
@@ -89,7 +140,7 @@ FeatureOrder SortedOrders::gather_sparse(const Feature& feature) {
     const std::size_t n_cells = feature.stored.size() + feature.missing_rows.size();
     if (!feature.ranks.empty() && 2 * rows_->size() < n_cells) {
         const std::uint32_t* row = rows_->row.data();
-        return sort_by(feature.values.size(), [&](std::uint32_t e) {
+        return arrange(feature.values.size(), [&](std::uint32_t e) {
             const auto rank = feature.ranks[row[e]];
             return rank == feature.zero_rank ? implied_rank : rank;
         });
@@ -116,7 +167,7 @@ FeatureOrder SortedOrders::gather_sparse(const Feature& feature) {
 FeatureOrder SortedOrders::look_up_sparse(const Feature& feature) {
     auto cell = feature.stored_by_row.begin();
     auto missing = feature.missing_rows.begin();
-    return sort_by(feature.values.size(), [&](std::uint32_t e) {
+    return arrange(feature.values.size(), [&](std::uint32_t e) {
         const auto row = rows_->row[e];
         cell = std::lower_bound(cell, feature.stored_by_row.end(), row,
                                 [](const RankedRow& a, std::uint32_t b) { return a.row < b; });
@@ -161,7 +212,7 @@ KeptOrders KeptOrders::of_root(const Dataset& dataset, const NodeRows& rows,
         signal.check();
         auto& sorter = sorters[thread];
         if (sorter == nullptr) {
-            sorter = std::make_unique<SortedOrders>(dataset, rules.clus);
+            sorter = std::make_unique<SortedOrders>(dataset, rules);
             sorter->reset(rows);
         }
         const auto feature = static_cast<std::uint32_t>(f);

@@ -17,8 +17,21 @@ namespace ramify {
 /// One feature in one node. Entries in neither list have the implied value: zero for sparse
 /// features, the most frequent category for nominal ones (whose ranks are codes).
 struct FeatureOrder {
-    std::span<const RankedEntry> stored;   // by rank, then entry
+    std::span<const RankedEntry> stored;   // by rank, then entry; or by entry
     std::span<const RankedEntry> missing;  // by entry
+    std::uint32_t top = 0;                 // the least rank of those stored
+    std::uint32_t bottom = 0;              // the largest
+
+    FeatureOrder() = default;
+    FeatureOrder(std::span<const RankedEntry> unsorted, std::span<const RankedEntry> gaps,
+                 std::uint32_t least, std::uint32_t largest)
+        : stored(unsorted), missing(gaps), top(least), bottom(largest) {}
+    FeatureOrder(std::span<const RankedEntry> sorted, std::span<const RankedEntry> gaps)
+        : stored(sorted), missing(gaps) {
+        if (stored.empty()) return;
+        top = stored.front().rank;
+        bottom = stored.back().rank;
+    }
 
     /// Whether all entries without a missing value have the same value. `learns`: a test of which
     /// values are missing is a test too.
@@ -27,7 +40,7 @@ struct FeatureOrder {
         if (stored.empty()) return true;
         const bool others =
             kind != FeatureKind::dense && stored.size() + missing.size() < n_entries;
-        return !others && stored.front().rank == stored.back().rank;
+        return !others && top == bottom;
     }
 };
 
@@ -93,24 +106,34 @@ class KeptOrders {
 /// Orders made on demand: faster if a node searches few of its features.
 class SortedOrders {
   public:
-    /// `store_all`: list the entries of the most frequent category too.
-    SortedOrders(const Dataset& dataset, bool store_all);
+    /// Random thresholds need no order, CLUS the entries of the most frequent category too.
+    SortedOrders(const Dataset& dataset, const SplitRules& rules);
     /// Must be called for each node before order_of.
     void reset(const NodeRows& rows);
     FeatureOrder order_of(std::uint32_t feature);
 
   private:
-    FeatureOrder gather_dense(const Feature& feature);
+    FeatureOrder gather_dense(std::uint32_t feature_index);
     FeatureOrder gather_sparse(const Feature& feature);
     FeatureOrder look_up_sparse(const Feature& feature);
     FeatureOrder gather_nominal(const Feature& feature);
     template <typename RankOf>
     FeatureOrder sort_by(std::size_t n_ranks, RankOf rank_of);
+    template <typename RankOf>
+    FeatureOrder list_by(RankOf rank_of);
+    template <typename Rank>
+    FeatureOrder list_all(const Rank* ranks);
+    template <typename RankOf>
+    FeatureOrder arrange(std::size_t n_ranks, RankOf rank_of) {
+        return sorts_ ? sort_by(n_ranks, rank_of) : list_by(rank_of);
+    }
 
     static constexpr std::uint32_t implied_rank = missing_rank - 1;
 
     const Dataset& dataset_;
     bool store_all_;
+    bool sorts_;
+    const CodeColumns& codes_;  // smaller than ranks; empty: not to be used
     const NodeRows* rows_ = nullptr;
     struct Place {
         std::uint32_t stamp = 0;  // of the node that wrote it; older places are invalid

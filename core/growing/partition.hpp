@@ -16,7 +16,9 @@ namespace ramify {
 /// branch of the split or, if it has none, every branch in part.
 class Partition {
   public:
-    explicit Partition(const Dataset& dataset) : dataset_(dataset) {}
+    /// `lists_entries`: whether above() and entries() are needed.
+    Partition(const Dataset& dataset, bool lists_entries)
+        : dataset_(dataset), lists_entries_(lists_entries) {}
 
     /// Finds the branch of every row. `order` is that of the feature of the split, if it is
     /// sparse. `rows` and `split` must stay valid until the next call.
@@ -30,7 +32,12 @@ class Partition {
     std::span<const std::uint32_t> entries(std::size_t branch) const { return entries_[branch]; }
 
   private:
+    std::size_t n_here(std::int32_t branch) const;
+    template <bool lists>
+    std::uint32_t take(std::int32_t branch, NodeRows& child);
+
     const Dataset& dataset_;
+    bool lists_entries_;
     const NodeRows* rows_ = nullptr;
     const Split* split_ = nullptr;
     std::vector<std::int32_t> branch_;  // per row; -1: all

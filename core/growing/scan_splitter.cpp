@@ -11,10 +11,14 @@ namespace ramify {
 template <Scan S>
 void ScanSplitter<S>::reset(const NodeRows& rows, const NodeLabels& labels) {
     rows_ = &rows;
-    node_rows_ = std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
-    const auto is_one = [](double x) { return x == 1; };
-    by_part_ = rows.weight == rows.part;
-    unit_ = by_part_ && std::ranges::all_of(rows.part, is_one);
+    whole_ = by_part_ = true;
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+        // Branch-free: it is usually true of all.
+        whole_ &= rows.part[e] == 1;
+        by_part_ &= rows.weight[e] == rows.part[e];
+    }
+    node_rows_ = whole_ ? static_cast<double>(rows.size())
+                        : std::accumulate(rows.part.begin(), rows.part.end(), 0.0);
     beat_ = rejected;
     scan_.reset(rows, labels);
     scan_.begin({});
@@ -73,7 +77,8 @@ void ScanSplitter<S>::scan_down(std::span<const RankedEntry> stored, std::uint32
     const bool by_gain = scoring_.is_gain();
     const ScoreTolerance tolerance = scoring_.tolerance();
     const SweepLimits limits{rows_->part.data(),
-                             unit_,
+                             whole_ && by_part_,
+                             whole_,
                              by_part_,
                              known_rows_,
                              side_rows_,
@@ -168,12 +173,33 @@ void ScanSplitter<S>::scan_numeric(const Feature& feature, const FeatureOrder& o
     }
 }
 
+/// Of the ranks from `top` to `bottom`, the last with a value above the threshold: that of `top`
+/// is above, that of `bottom` is not. The values of a few items are looked up, since every other
+/// step of a bisection is mispredicted; then it is the last of their ranks.
+std::uint32_t last_above(const DistinctValues& values, std::span<const RankedEntry> items,
+                         double threshold, std::uint32_t top, std::uint32_t bottom) {
+    constexpr std::size_t few = 64;
+    if (items.size() <= few) {
+        std::uint32_t last = top;
+        for (const auto& item : items) {
+            const std::uint32_t above = values[item.rank] > threshold ? item.rank : top;
+            last = std::max(last, above);
+        }
+        return last;
+    }
+    while (bottom - top > 1) {
+        const std::uint32_t middle = top + (bottom - top) / 2;
+        (values[middle] > threshold ? top : bottom) = middle;
+    }
+    return top;
+}
+
 /// One threshold, uniform between the smallest and the largest value in the node.
 template <Scan S>
 typename ScanSplitter<S>::RandomThreshold ScanSplitter<S>::move_at_random(
     const Feature& feature, const FeatureOrder& order, bool has_zeros, SplitMix& random) {
-    std::uint32_t top = order.stored.front().rank;
-    std::uint32_t bottom = order.stored.back().rank;
+    std::uint32_t top = order.top;
+    std::uint32_t bottom = order.bottom;
     if (has_zeros) {
         top = std::min(top, feature.zero_rank);
         bottom = std::max(bottom, feature.zero_rank);
@@ -185,24 +211,36 @@ typename ScanSplitter<S>::RandomThreshold ScanSplitter<S>::move_at_random(
     const double drawn = low * (1 - u) + high * u;
     const double threshold = drawn < high ? std::max(drawn, low) : low;
 
-    RandomThreshold found{threshold, top, bottom, has_zeros && 0.0 > threshold, 0};
-    const auto widen = [&](std::uint32_t rank, bool left) {
-        if (left)
-            found.upper = std::max(found.upper, rank);
-        else
-            found.lower = std::min(found.lower, rank);
-    };
-    if (has_zeros) widen(feature.zero_rank, found.upward);
-    for (const auto& item : order.stored) {
-        const bool left = feature.values[item.rank] > threshold;
-        widen(item.rank, left);
-        // If the zeros are on the left, the right side moves: zeros are never visited.
-        if (left != found.upward) {
-            scan_.move(item.entry);
-            found.moved_rows += rows_->part[item.entry];
+    // If the zeros are on the left, the right side moves: zeros are never visited.
+    const bool upward = has_zeros && 0.0 > threshold;
+    std::uint32_t last = last_above(feature.values, order.stored, threshold, top, bottom);
+    if (upward) last = std::max(last, feature.zero_rank);
+    move_side(order.stored, last, upward);
+    return {threshold, last, last + 1, upward, rows_moved(order.stored, last, upward)};
+}
+
+/// Moves the items with a rank of at most `last` or, upward, the others.
+template <Scan S>
+void ScanSplitter<S>::move_side(std::span<const RankedEntry> items, std::uint32_t last,
+                                bool upward) {
+    if constexpr (requires { scan_.move_side(items, last, upward, true); }) {
+        scan_.move_side(items, last, upward, whole_ && by_part_);
+    } else {
+        for (const auto& item : items) {
+            if ((item.rank <= last) != upward) scan_.move(item.entry);
         }
     }
-    return found;
+}
+
+template <Scan S>
+double ScanSplitter<S>::rows_moved(std::span<const RankedEntry> items, std::uint32_t last,
+                                   bool upward) const {
+    if (by_part_) return scan_.left_weight();
+    double rows = 0;
+    for (const auto& item : items) {
+        rows += (item.rank <= last) != upward ? rows_->part[item.entry] : 0.0;
+    }
+    return rows;
 }
 
 template <Scan S>
@@ -226,12 +264,13 @@ RAMIFY_EVERY_SCAN(RAMIFY_SPLITTER)
 namespace {
 
 std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targets& targets,
-                                              Criterion criterion, const SplitRules& rules) {
+                                              const GrowOptions& options) {
+    const SplitRules& rules = options.rules;
     if (targets.table->is_numeric()) {
         return std::make_unique<ScanSplitter<TargetScan<NumericStatistic>>>(dataset, targets,
                                                                             rules);
     }
-    if (criterion == Criterion::variance) {
+    if (options.criterion == Criterion::variance) {
         return std::make_unique<ScanSplitter<TargetScan<NominalStatistic<false>>>>(dataset,
                                                                                    targets, rules);
     }
@@ -242,15 +281,19 @@ std::unique_ptr<Splitter> make_table_splitter(const Dataset& dataset, const Targ
 }  // namespace
 
 std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
-                                        Criterion criterion, const SplitRules& rules) {
-    if (targets.table != nullptr) return make_table_splitter(dataset, targets, criterion, rules);
+                                        const GrowOptions& options) {
+    const SplitRules& rules = options.rules;
+    if (targets.table != nullptr) return make_table_splitter(dataset, targets, options);
     if (targets.features != nullptr) {
         return std::make_unique<ScanSplitter<MixedVarianceScan>>(dataset, targets, rules);
     }
     if (targets.unknown != nullptr) {
         return std::make_unique<ScanSplitter<KnownVarianceScan>>(dataset, targets, rules);
     }
-    return with_scan(criterion,
+    if (options.engine == Engine::few_labels) {
+        return std::make_unique<ScanSplitter<FewLabelsScan>>(dataset, targets, rules);
+    }
+    return with_scan(options.criterion,
                      [&]<typename Scan>(std::type_identity<Scan>) -> std::unique_ptr<Splitter> {
                          return std::make_unique<ScanSplitter<Scan>>(dataset, targets, rules);
                      });

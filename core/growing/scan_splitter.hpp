@@ -35,7 +35,7 @@ class ScanSplitter final : public Splitter {
   private:
     static constexpr Needs needs_of_scan() {
         Needs needs{S::compression, S::uses_kernel, S::uses_labels, nullptr};
-        if constexpr (S::uses_labels) needs.impurity_of = &S::impurity_of;
+        if constexpr (requires { &S::impurity_of; }) needs.impurity_of = &S::impurity_of;
         return needs;
     }
     bool count_known(std::span<const RankedEntry> missing);
@@ -65,6 +65,8 @@ class ScanSplitter final : public Splitter {
     };
     RandomThreshold move_at_random(const Feature& feature, const FeatureOrder& order,
                                    bool has_zeros, SplitMix& random);
+    void move_side(std::span<const RankedEntry> items, std::uint32_t last, bool upward);
+    double rows_moved(std::span<const RankedEntry> items, std::uint32_t last, bool upward) const;
     void try_random(const Feature& feature, const FeatureOrder& order, bool has_zeros,
                     SplitMix& random, Split& best);
     // With missing values that are sent to a branch; see learning.cpp.
@@ -111,7 +113,7 @@ class ScanSplitter final : public Splitter {
     double n_classes_;
     double node_rows_ = 0;  // rows of the node, by parts
     bool by_part_ = false;  // the weights of its rows equal their parts
-    bool unit_ = false;     // all its rows are whole and have weight 1
+    bool whole_ = false;    // all its rows are whole
     double node_weight_ = 0;
     double node_mass_ = 0;  // weight times impurity of the node, before the factor of scores
     // Of the rows that a test of the current feature divides between its branches: all, or those

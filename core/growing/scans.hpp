@@ -6,6 +6,7 @@
 #include "criteria/distance.hpp"
 #include "criteria/entropy.hpp"
 #include "criteria/feature_variance.hpp"
+#include "criteria/few_labels.hpp"
 #include "criteria/known_variance.hpp"
 #include "criteria/target_scan.hpp"
 #include "criteria/variance.hpp"
@@ -14,6 +15,7 @@
 /// Expands a macro for every scan, to instantiate templates.
 #define RAMIFY_EVERY_SCAN(INSTANTIATE)               \
     INSTANTIATE(VarianceScan)                        \
+    INSTANTIATE(FewLabelsScan)                       \
     INSTANTIATE(EntropyScan<false>)                  \
     INSTANTIATE(EntropyScan<true>)                   \
     INSTANTIATE(DistanceScan)                        \

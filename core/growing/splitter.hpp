@@ -24,7 +24,7 @@ class Splitter {
         Compression compression;
         bool kernel;
         bool labels;
-        double (*impurity_of)(std::span<const LabelSum> sums, double weight);  // if `labels`
+        double (*impurity_of)(std::span<const LabelSum> sums, double weight);  // null: by a scan
     };
 
     Splitter(const Needs& needs, const SplitRules& rules) : scoring_(rules), needs_(needs) {}
@@ -57,8 +57,8 @@ class Splitter {
     Needs needs_;
 };
 
-/// The splitter for the criterion, or for the table of targets.
+/// The splitter of an engine for the criterion, or for the table of targets.
 std::unique_ptr<Splitter> make_splitter(const Dataset& dataset, const Targets& targets,
-                                        Criterion criterion, const SplitRules& rules);
+                                        const GrowOptions& options);
 
 }  // namespace ramify

@@ -92,7 +92,7 @@ class SingleTargetSearch {
     void expect(const Node&, TreeBuilder&) const {}
     /// Summaries are large, and nodes set aside are many: they are made again.
     void set_aside(Node& node) const { node.rows.summary = {}; }
-    void put_back(Node) const {}
+    void put_back(Node&&) const {}
     std::size_t n_pairs(const Node& node) const { return node.size() * node.features.size(); }
 
     View begin(Node& node, const Team<SingleTargetSearch>& team);

@@ -37,6 +37,7 @@ class Settings:
     min_weight: float = 0.0
     min_impurity_decrease: float = 0.0
     f_test: float | None = None
+    seed: int | None = None  # one random test per column; None: the best of all
     clus: str | None = None  # follow CLUS, for "hierarchical" or "nominal" targets
 
     @property

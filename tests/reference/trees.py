@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tests.reference.criteria import REJECTED, TOLERANCE, Criterion, Part, Settings
+from tests.reference.drawing import Draws, seed_of_child, spread
 
 __all__ = ["Column", "Criterion", "Node", "Settings", "Test", "grow", "predict", "walk"]
 
@@ -146,7 +147,8 @@ def grow(
     criterion = weighted_criterion(settings, groups, root, label_weights)
     criterion = replace(criterion, squared=squared)
     training = Training(columns, Y, weights, counts, criterion, root.weight)
-    tree = grow_node(training, rows, weights[rows], 0, frozenset())
+    seed = None if settings.seed is None else spread(settings.seed)
+    tree = grow_node(training, rows, weights[rows], 0, frozenset(), seed=seed)
     if settings.clus:
         merge_equal_leaves(tree, training)
     return tree
@@ -177,14 +179,23 @@ def weighted_criterion(
 
 
 def grow_node(
-    training: Training, rows: np.ndarray, weights: np.ndarray, depth: int, divided: frozenset[int]
+    training: Training,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    depth: int,
+    divided: frozenset[int],
+    *,
+    seed: int | None = None,
 ) -> Node:
-    """Grow a node; `divided` has the columns of tests above that divide rows."""
+    """Grow a node; `divided` has the columns of tests above that divide rows.
+
+    `seed`: of the random tests of this node, if they are random.
+    """
     total = training.part(rows, weights)
     node = Node(total.sums, total.weight, total.n)
     if is_too_small(training.settings, total, depth):
         return node
-    split = best_split(training, rows, weights, total, divided)
+    split = best_split(training, rows, weights, total, divided, seed=seed)
     if split is None or removes_too_little(training, split):
         return node
     node.test, node.score = split.test, split.score
@@ -195,8 +206,10 @@ def grow_node(
         divided = divided | {node.test.column}
     else:
         node.shares = tuple(float(b == node.test.missing) for b in range(len(node.shares)))
-    for child_rows, child_weights in distribute(training, node, rows, weights):
-        child = grow_node(training, child_rows, child_weights, depth + 1, divided)
+    parts = distribute(training, node, rows, weights)
+    for branch, (child_rows, child_weights) in enumerate(parts):
+        child_seed = None if seed is None else seed_of_child(seed, branch)
+        child = grow_node(training, child_rows, child_weights, depth + 1, divided, seed=child_seed)
         node.children.append(child)
     return node
 
@@ -261,6 +274,7 @@ class Search:
     known: Part
     scale: float  # of the whole node
     missing: Part | None = None  # the entries that take one branch with others
+    draws: Draws | None = None  # if the test is random
 
     @property
     def column(self) -> Column:
@@ -291,6 +305,8 @@ def best_split(
     weights: np.ndarray,
     total: Part,
     divided: frozenset[int],
+    *,
+    seed: int | None = None,
 ) -> Split | None:
     """Return the best test: the best of each column, then the best column, the first of ties."""
     best, found = None, []
@@ -301,6 +317,8 @@ def best_split(
             known = total - training.part(rows[missing], weights[missing])
         scale = training.criterion.scale(total)
         search = Search(training, j, rows[~missing], weights[~missing], known, scale)
+        if seed is not None:
+            search = replace(search, draws=Draws.of_column(seed, j))
         one_part = training.part(rows[missing], weights[missing])
         if missing.any() and takes_one_branch(training, total, one_part, j in divided):
             search = replace(search, known=total, missing=one_part)
@@ -336,10 +354,47 @@ def best_ratio(criterion: Criterion, node: Part, found: list[Split]) -> Split | 
 
 def best_of_column(search: Search, rival: Split | None) -> Split | None:
     if not search.column.is_nominal:
-        return best_numeric(search, rival)
+        return best_numeric(search, rival) if search.draws is None else random_numeric(search)
     if search.training.settings.nary:
         return nary_split(search)
-    return best_subset(search)
+    return best_subset(search) if search.draws is None else random_subset(search)
+
+
+def random_numeric(search: Search) -> Split | None:
+    """Try one threshold, uniform between the smallest and the largest value, and missingness."""
+    x, best = search.column.values[search.rows], None
+    if len(set(x)) > 1:
+        t = search.draws.threshold(float(x.min()), float(x.max()))
+        best = try_sides(search, search.part(x > t), kind="numeric", threshold=t)
+    if search.missing is not None and len(x):
+        sides = [search.known - search.missing, search.missing]
+        split = search.split(sides, kind="numeric", threshold=-math.inf, missing=1)
+        if better(split, best, search.margin):
+            best = split
+    return best
+
+
+def random_subset(search: Search) -> Split | None:
+    """Try a random subset of the categories that occur; of two categories, the first."""
+    parts = value_parts(search)
+    occur = [v for v, part in enumerate(parts) if part.n]
+    if not occur or (len(occur) == 1 and search.missing is None):
+        return None
+    only_pair = len(parts) == 2 and search.missing is None
+    chosen = [0] if only_pair else search.draws.subset(occur)
+    yes = sum((parts[v] for v in chosen), search.part(slice(0, 0)))
+    return try_sides(search, yes, kind="subset", values=tuple(chosen))
+
+
+def try_sides(search: Search, yes: Part, **test: object) -> Split | None:
+    """Return the better test of those that place missing values on either side."""
+    best = None
+    for sides, branch in ways_to_place_missing(search, yes):
+        if min(side.weight for side in sides) > 0:
+            split = search.split(sides, missing=branch, **test)
+            if better(split, best, search.margin):
+                best = split
+    return best
 
 
 def best_numeric(search: Search, best: Split | None) -> Split | None:

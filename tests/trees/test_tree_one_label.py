@@ -110,7 +110,7 @@ def test_number_of_threads_does_not_change_the_tree(
         assert_equal_trees(alone, problem.grow(replace(plan, n_jobs=n_jobs)))
 
 
-def test_general_engine_is_used_for_sparse_columns_and_many_values() -> None:
+def test_values_are_not_counted_in_sparse_columns_or_if_there_are_many() -> None:
     rng = np.random.default_rng(0)
     X = sparse.csc_array(rng.random((300, 50)) * (rng.random((300, 50)) < 0.05))
     y = (np.asarray(X.sum(axis=1)).ravel() > 1.2).astype(float)
@@ -123,7 +123,7 @@ def test_general_engine_is_used_for_sparse_columns_and_many_values() -> None:
     for problem in (empty, long):
         with pytest.raises(ValueError, match=r"counting does not support .* few enough values"):
             problem.grow(replace(plan, engine="counting"))
-        assert_equal_trees(problem.grow(plan), problem.grow(replace(plan, engine="general")))
+        assert_equal_trees(problem.grow(plan), problem.grow(replace(plan, engine="few_labels")))
     assert long.grow(plan).threshold[0] == 1234.5
 
 
