@@ -16,6 +16,7 @@
 #include "init.hpp"
 #include "label_rows.hpp"
 #include "matrices.hpp"
+#include "rows.hpp"
 #include "stopping.hpp"
 
 namespace ramify::bindings {
@@ -103,42 +104,61 @@ void write_weights(const Scores& rows, const LabelRows& parents, const std::stri
     });
 }
 
-SparseRowsView ordered_parents(const LabelRows& parents, const Scores& rows) {
+SparseRowsView ordered_parents(const LabelRows& parents, std::size_t n_columns) {
     require(parents.n_labels() > 0, "there must be at least one label");
-    require(parents.n_labels() == rows.shape(1), "rows must have a number per label");
+    require(parents.n_labels() == n_columns, "rows must have a number per label");
     parents.sorted();
     return parents.parents();
 }
 
-std::pair<Owned<std::int64_t>, Owned<std::int32_t>> best_sets(const Scores& rows,
+/// work(rows), where rows are ScoreRows.
+template <typename Work>
+auto with_scores(const Rows& rows, Work work) {
+    return rows.visit_doubles([&](const auto& X) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(X)>, CsrView>) {
+            return work(ScoreRows{{}, &X});
+        } else {
+            // The strides of a single row or column have no meaning.
+            const bool by_columns = X.n_columns > 1 && X.column_stride != 1;
+            const bool apart =
+                X.n_rows > 1 && X.row_stride != static_cast<std::ptrdiff_t>(X.n_columns);
+            require(X.n_rows == 0 || !(by_columns || apart), "rows must lie one after the other");
+            return work(ScoreRows{{X.data, X.n_rows * X.n_columns}, nullptr});
+        }
+    });
+}
+
+std::pair<Owned<std::int64_t>, Owned<std::int32_t>> best_sets(const Rows& rows,
                                                               const LabelRows& parents,
                                                               bool may_be_empty,
                                                               unsigned n_threads) {
-    const auto edges = ordered_parents(parents, rows);
+    const auto edges = ordered_parents(parents, rows.n_columns());
     StopSignal signal(interrupted_by(nullptr));
-    auto sets = stoppable([&] {
-        return best_label_sets({rows.data(), rows.size()}, edges, may_be_empty,
-                               std::max(1u, n_threads), signal);
+    auto sets = with_scores(rows, [&](const ScoreRows& scores) {
+        return stoppable([&] {
+            return best_label_sets(scores, edges, may_be_empty, std::max(1u, n_threads), signal);
+        });
     });
     return {to_numpy(std::move(sets.indptr)), to_numpy(std::move(sets.indices))};
 }
 
-Owned<std::int32_t> best_path_ends(const Scores& rows, const LabelRows& parents,
+Owned<std::int32_t> best_path_ends(const Rows& rows, const LabelRows& parents,
                                    const Vector<std::uint8_t>& ends, unsigned n_threads) {
-    const auto edges = ordered_parents(parents, rows);
+    const auto edges = ordered_parents(parents, rows.n_columns());
     require(ends.size() == parents.n_labels(), "ends must have a number per label");
-    std::vector<std::int32_t> chosen(rows.shape(0));
+    std::vector<std::int32_t> chosen(rows.n_rows());
     StopSignal signal(interrupted_by(nullptr));
-    stoppable([&] {
-        best_ends({rows.data(), rows.size()}, edges, view(ends), std::max(1u, n_threads), signal,
-                  chosen);
+    with_scores(rows, [&](const ScoreRows& scores) {
+        stoppable([&] {
+            best_ends(scores, edges, view(ends), std::max(1u, n_threads), signal, chosen);
+        });
     });
     return to_numpy(std::move(chosen));
 }
 
 std::pair<Owned<std::int64_t>, Owned<double>> climbed(const Scores& rows, const LabelRows& parents,
                                                       const Vector<std::uint8_t>& ends) {
-    const auto edges = ordered_parents(parents, rows);
+    const auto edges = ordered_parents(parents, rows.shape(1));
     require(ends.size() == parents.n_labels(), "ends must have a number per label");
     StopSignal signal(interrupted_by(nullptr));
     auto found =

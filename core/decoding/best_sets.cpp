@@ -34,25 +34,47 @@ SparseRows children_of(SparseRowsView parents) {
     return children;
 }
 
+/// The probabilities of a row, and the labels that have some if few do, in increasing order.
+struct RowScores {
+    std::span<const double> all;
+    std::span<const std::int32_t> listed;
+    bool sparse;
+
+    template <typename Look>
+    void for_each(Look look) const {
+        if (sparse) {
+            for (const auto l : listed) look(static_cast<std::size_t>(l));
+        } else {
+            for (std::size_t l = 0; l < all.size(); ++l) look(l);
+        }
+    }
+};
+
 struct Extent {
     double sum;
     double largest;
 };
 
-/// Four sums at a time: one would wait for each addition.
-Extent sum_and_largest(std::span<const double> row) {
+/// Four sums at a time: one would wait for each addition. The same for rows of both kinds.
+Extent sum_and_largest(const RowScores& row) {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     double largest[4] = {0.0, 0.0, 0.0, 0.0};
-    std::size_t l = 0;
-    for (; l + 4 <= row.size(); l += 4) {
-        for (std::size_t k = 0; k < 4; ++k) {
-            sum[k] += row[l + k];
-            largest[k] = std::max(largest[k], row[l + k]);
+    const auto all = row.all;
+    const std::size_t n_abreast = all.size() / 4 * 4;
+    const auto add = [&](std::size_t l, std::size_t k) {
+        sum[k] += all[l];
+        largest[k] = std::max(largest[k], all[l]);
+    };
+    if (row.sparse) {
+        for (const auto l : row.listed) {
+            const auto at = static_cast<std::size_t>(l);
+            add(at, at < n_abreast ? at % 4 : 0);
         }
-    }
-    for (; l < row.size(); ++l) {
-        sum[0] += row[l];
-        largest[0] = std::max(largest[0], row[l]);
+    } else {
+        for (std::size_t l = 0; l < n_abreast; l += 4) {
+            for (std::size_t k = 0; k < 4; ++k) add(l + k, k);
+        }
+        for (std::size_t l = n_abreast; l < all.size(); ++l) add(l, 0);
     }
     return {(sum[0] + sum[1]) + (sum[2] + sum[3]), *std::max_element(largest, largest + 4)};
 }
@@ -71,12 +93,13 @@ class SetChooser {
     }
 
     /// Appends the labels of the best set of a row in increasing order.
-    void choose(std::span<const double> row, std::vector<std::int32_t>& found) {
-        const auto [total, largest] = sum_and_largest(row);
+    void choose(const RowScores& scores, std::vector<std::int32_t>& found) {
+        const auto [total, largest] = sum_and_largest(scores);
         if (!(largest > 0)) return;
+        const auto row = scores.all;
         // Most rows are settled by the labels that are not far below the most probable one.
         above_ = std::numeric_limits<double>::infinity();
-        collect(row, largest / 8);
+        collect(scores, largest / 8);
         order_.clear();
         double others = log_of_none(row);  // log of the probability that no other label is right
         double all = 1.0;                  // probability that all labels of the set are right
@@ -86,7 +109,7 @@ class SetChooser {
         while (true) {
             if (heap_.empty()) {
                 if (cut_ == 0) break;
-                collect(row, 0.0);
+                collect(scores, 0.0);
                 if (heap_.empty()) break;
             }
             const std::int32_t label = pop(row);
@@ -117,13 +140,14 @@ class SetChooser {
 
   private:
     /// Puts the labels on the heap that reach the cut and were not there yet.
-    void collect(std::span<const double> row, double cut) {
+    void collect(const RowScores& scores, double cut) {
         heap_.clear();
-        for (std::size_t l = 0; l < row.size(); ++l) {
+        const auto row = scores.all;
+        scores.for_each([&](std::size_t l) {
             if (row[l] > 0 && row[l] >= cut && row[l] < above_) {
                 heap_.push_back(static_cast<std::int32_t>(l));
             }
-        }
+        });
         above_ = cut_ = cut;
         std::make_heap(heap_.begin(), heap_.end(), Later{row});
     }
@@ -197,15 +221,29 @@ class SetChooser {
 
 /// Calls write(thread, part, row, scores of the row) for all rows.
 template <typename Write>
-void for_each_row(std::span<const double> scores, std::size_t n_labels, unsigned n_threads,
+void for_each_row(const ScoreRows& scores, std::size_t n_labels, unsigned n_threads,
                   StopSignal& signal, Write write) {
-    const std::size_t n_rows = scores.size() / n_labels;
+    const std::size_t n_rows = scores.n_rows(n_labels);
     const std::size_t n_parts = (n_rows + rows_at_a_time - 1) / rows_at_a_time;
+    const CsrView* sparse = scores.sparse;
+    const std::vector<double> zeros(sparse != nullptr ? n_labels : 0, 0.0);
+    std::vector<std::vector<double>> spread(std::max(1u, n_threads), zeros);
     parallel_for(n_threads, n_parts, signal, [&](unsigned thread, std::size_t part) {
         signal.check();
         const std::size_t last = std::min(n_rows, (part + 1) * rows_at_a_time);
         for (std::size_t r = part * rows_at_a_time; r < last; ++r) {
-            write(thread, part, r, scores.subspan(r * n_labels, n_labels));
+            if (sparse == nullptr) {
+                write(thread, part, r,
+                      RowScores{scores.dense.subspan(r * n_labels, n_labels), {}, false});
+                continue;
+            }
+            auto& row = spread[thread];
+            const auto begin = static_cast<std::size_t>(sparse->indptr[r]);
+            const auto end = static_cast<std::size_t>(sparse->indptr[r + 1]);
+            for (auto k = begin; k < end; ++k) row[sparse->indices[k]] = sparse->data[k];
+            const auto listed = sparse->indices.subspan(begin, end - begin);
+            write(thread, part, r, RowScores{row, listed, true});
+            for (const auto l : listed) row[l] = 0.0;
         }
     });
 }
@@ -253,10 +291,10 @@ class EndChooser {
 
 }  // namespace
 
-SparseRows best_label_sets(std::span<const double> scores, SparseRowsView parents,
-                           bool may_be_empty, unsigned n_threads, StopSignal& signal) {
+SparseRows best_label_sets(const ScoreRows& scores, SparseRowsView parents, bool may_be_empty,
+                           unsigned n_threads, StopSignal& signal) {
     const std::size_t n_labels = parents.n_rows();
-    const std::size_t n_rows = scores.size() / n_labels;
+    const std::size_t n_rows = scores.n_rows(n_labels);
     const SparseRows children = children_of(parents);
     std::vector<SetChooser> choosers(
         std::max(1u, n_threads),
@@ -278,9 +316,8 @@ SparseRows best_label_sets(std::span<const double> scores, SparseRowsView parent
     return sets;
 }
 
-void best_ends(std::span<const double> scores, SparseRowsView parents,
-               std::span<const std::uint8_t> ends, unsigned n_threads, StopSignal& signal,
-               std::span<std::int32_t> chosen) {
+void best_ends(const ScoreRows& scores, SparseRowsView parents, std::span<const std::uint8_t> ends,
+               unsigned n_threads, StopSignal& signal, std::span<std::int32_t> chosen) {
     const std::size_t n_labels = parents.n_rows();
     std::vector<double> size(n_labels, 1.0);
     SparseRows above;
@@ -297,7 +334,8 @@ void best_ends(std::span<const double> scores, SparseRowsView parents,
     std::vector<EndChooser> choosers(std::max(1u, n_threads), EndChooser(parents, ends));
     for_each_row(scores, n_labels, n_threads, signal,
                  [&](unsigned thread, std::size_t, std::size_t r, const auto& row) {
-                     chosen[r] = choosers[thread].choose(row, {above.indptr, above.indices}, size);
+                     chosen[r] =
+                         choosers[thread].choose(row.all, {above.indptr, above.indices}, size);
                  });
 }
 

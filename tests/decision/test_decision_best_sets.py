@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 
 import ramify
@@ -161,6 +162,42 @@ def test_a_matrix_with_one_path_per_row_gives_paths():
     assert model.row_kind_ == "path"
     assert set(model.predict(X[200:]).sum(axis=1).tolist()) == {2}
     assert (model.predict(X[200:], threshold=0.5).sum(axis=1) == 0).any()
+
+
+@budget(100)
+@given(graphs_and_scores(), st.sampled_from(["path", "labels", "labels or none"]), st.data())
+def test_sparse_probabilities_give_the_same_answers(case, kind, data):
+    hierarchy, scores = case
+    zeros = np.array(data.draw(st.lists(st.booleans(), min_size=1, max_size=9)))
+    scores = np.where(np.resize(zeros, scores.shape), 0.0, scores)
+    scores = make_coherent(scores, hierarchy, "min")
+    ends = np.arange(hierarchy.n_labels) % 3 != 1
+    answers = Answers(kind, ends if kind == "path" else None)
+    dense = answers.decide_jointly(scores, hierarchy)
+    thin = answers.decide_jointly(sparse.csr_array(scores), hierarchy)
+    np.testing.assert_array_equal(thin.toarray(), dense.toarray())
+
+
+@pytest.mark.parametrize("path", [False, True])
+def test_forests_decide_on_many_cells_as_on_their_probabilities(path):
+    rng = np.random.default_rng(0)
+    hierarchy = Hierarchy.from_paths([f"{k % 30}/{k % 7}/{k}" for k in range(600)])
+    X = rng.normal(size=(500, 4))
+    leaves = hierarchy.indices(hierarchy.leaves)
+    drawn = leaves[(7 * np.abs(X[:, :2])).astype(int) * 31 % len(leaves)]
+    Y = np.zeros((500, hierarchy.n_labels), dtype=np.int32)
+    for column in (0,) if path else (0, 1):
+        Y[np.arange(500), drawn[:, column]] = 1
+    Y = hierarchy.close(sparse.csr_array(Y)).toarray()
+    model = PCTForestClassifier(hierarchy, n_estimators=5, random_state=0).fit(X, Y)
+    assert (model.row_kind_ == "path") == path
+    scores = model.predict_proba(X)
+    expected = Answers(model.row_kind_, model.ends_ if path else None).decide_jointly(
+        scores, hierarchy
+    )
+    np.testing.assert_array_equal(model.predict(X), expected.toarray())
+    few = [model.predict(X[k : k + 50]) for k in range(0, 500, 50)]
+    np.testing.assert_array_equal(model.predict(X), np.vstack(few))
 
 
 @every_classifier

@@ -21,6 +21,7 @@ from ramify.labels.hierarchy import Hierarchy
 from ramify.metrics.inputs import LabelChoice, choose_labels
 
 _CELLS_AT_A_TIME = 2**23  # of a dense block of probabilities, 64 MiB
+_MANY_CELLS = 2**18  # from which it takes less time to write only positive probabilities
 _ROWS_AT_A_TIME = 2**13  # of blocks without a dense matrix
 
 
@@ -243,6 +244,17 @@ class ManyLabelsMixin:
             np.asarray(self._score_given(given, part)).astype(kind, copy=False)
             for _, given, part in rows.blocks(step)
         )
+
+    def _scores_to_decide(self, X: Any, *, may_be_sparse: bool) -> Iterator[Any]:
+        """Yield probabilities of some rows at a time: sparse if trees vote on many cells."""
+        rows = Rows.of(*self._read_rows(X))
+        many = rows.n_rows * self.hierarchy_.n_labels >= _MANY_CELLS
+        trees = self._voting_trees() if may_be_sparse and many else None
+        for _, given, part in rows.blocks(self._rows_per_block(None, dense=trees is None)):
+            if trees is not None:
+                yield trees.sparse_scores(part, 0.0)
+            else:
+                yield np.asarray(self._score_given(given, part), dtype=np.float64)
 
     def _sparse_blocks(
         self, X: Any, min_proba: float, kind: np.dtype[Any], batch_size: int | None

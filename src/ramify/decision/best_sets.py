@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ramify import _core
 from ramify._parallel import count_threads
-from ramify.data.rows import as_label_rows, indicator
+from ramify.data.rows import as_label_rows, as_rows, indicator
 from ramify.decision.coherence import check_coherent, check_scores
 from ramify.decision.paths import find_ends, most_probable_path, paths_to, read_candidates
 from ramify.decision.thresholds import apply_threshold
@@ -81,9 +81,10 @@ def best_label_sets(
 
 
 def _find_sets(
-    values: NDArray[np.float64], hierarchy: Hierarchy, allow_empty: bool, n_jobs: int | None
+    values: Any, hierarchy: Hierarchy, allow_empty: bool, n_jobs: int | None
 ) -> sparse.csr_array[np.int32]:
-    found = _core.best_label_sets(values, hierarchy._parents, allow_empty, count_threads(n_jobs))
+    rows, n_threads = as_rows(values), count_threads(n_jobs)
+    found = _core.best_label_sets(rows, hierarchy._parents, allow_empty, n_threads)
     return indicator(found, hierarchy.n_labels)
 
 
@@ -132,14 +133,15 @@ def best_paths(
 
 
 def _find_paths(
-    values: NDArray[np.float64],
+    values: Any,
     hierarchy: Hierarchy,
     ends: NDArray[np.bool_] | None,
     n_jobs: int | None,
 ) -> sparse.csr_array[np.int32]:
     allowed = np.ones(hierarchy.n_labels, bool) if ends is None else ends
+    n_threads = count_threads(n_jobs)
     chosen = _core.best_ends(
-        values, hierarchy._parents, allowed.view(np.uint8), count_threads(n_jobs)
+        as_rows(values), hierarchy._parents, allowed.view(np.uint8), n_threads
     )
     return paths_to(chosen, hierarchy)
 
@@ -210,7 +212,14 @@ class Answers:
             if is_path:
                 return most_probable_path(scores, hierarchy, self.ends)
             return apply_threshold(scores, 0.5, hierarchy)
-        values = np.ascontiguousarray(scores, dtype=np.float64)
+        return self.decide_jointly(scores, hierarchy, n_jobs=n_jobs)
+
+    def decide_jointly(
+        self, scores: Any, hierarchy: Hierarchy, *, n_jobs: int | None = None
+    ) -> sparse.csr_array[np.int32]:
+        """Predict label sets from coherent probabilities: an array or a csr_array."""
+        if not sparse.issparse(scores):
+            scores = np.ascontiguousarray(scores, dtype=np.float64)
         if self.kind == "path":
-            return _find_paths(values, hierarchy, self.ends, n_jobs)
-        return _find_sets(values, hierarchy, self.kind == "labels or none", n_jobs)
+            return _find_paths(scores, hierarchy, self.ends, n_jobs)
+        return _find_sets(scores, hierarchy, self.kind == "labels or none", n_jobs)
