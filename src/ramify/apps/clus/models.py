@@ -35,7 +35,7 @@ class Model:
     # for the methods RSubspaces and RFeatSelection.
     is_counted: bool = True
     in_subspaces: bool = False  # whether the method is RSubspaces
-    # With UnknownFrequency, the share of the weight with a missing value at the nodes of each tree.
+    # With UnknownFrequency, the share of missing values, by weight, at the nodes of each tree.
     unknown: list[NDArray[np.float64]] = field(default_factory=list, repr=False)
 
     @property
