@@ -105,6 +105,16 @@ def test_a_model_has_the_figures_of_its_predictions(folder: Path) -> None:
     assert "no row of test.csv has annotations: it has 'g40'" in other.output
 
 
+def test_max_terms_uses_the_first_terms_of_a_target(folder: Path) -> None:
+    Path("p.tsv").write_text("g40\tGO:2\t0.5\ng40\tGO:3\t0.9\n")
+    shared = ("evaluate", "p.tsv", "genes.gaf", "--cafa", "--ontology", "go.obo")
+    shown = run(*shared, "--max-terms", 1)
+    assert shown.exit_code == 0, shown.output
+    assert "beyond max_terms" in shown.output
+    assert "beyond max_terms" not in run(*shared, "--max-terms", 2).output
+    assert "--max-terms must be an integer >= 1, got 0" in run(*shared, "--max-terms", 0).output
+
+
 def test_figures_are_those_of_the_library(folder: Path) -> None:
     assert run(*TRAIN, "-o", "m.ramify").exit_code == 0
     assert run("predict", "m.ramify", "test.csv", "--format", "cafa", "-o", "p.tsv").exit_code == 0

@@ -150,6 +150,8 @@ def test_information_survives_a_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_information(path, PETS), bits)
     path.write_bytes(gzip.compress(b"cat nan\ndog inf\n\nfish 3\nlion 4\n"))
     assert read_information(path, PETS).tolist() == [0, 0, 4, 0]
+    path.write_bytes(gzip.compress(b"term\tia\ncat\t2\n"))  # with a line of headings
+    assert read_information(path, PETS)[PETS.index("cat")] == 2
     with pytest.raises(ValueError, match=r"information must have shape \(4,\), .* got \(2,\)"):
         write_information(path, [1, 2], PETS)
 
@@ -158,7 +160,8 @@ def test_information_survives_a_file(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("cat\n", "ia.tsv, line 1: expected a term and its information, got 'cat'"),
-        ("term ia\n", "line 1: expected a term and its information, got 'term ia'"),
+        ("cat 1\nterm ia\n", "line 2: expected a term and its information, got 'term ia'"),
+        ("cat much\n", "line 1: expected a term and its information, got 'cat much'"),
         ("cat 1\ndog -2\n", "line 2: the information of 'dog' must not be negative, got -2"),
     ],
 )

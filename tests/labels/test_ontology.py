@@ -118,6 +118,20 @@ def test_options_are_checked(toy: Path) -> None:
         Hierarchy.from_obo(toy, obsolete="no")
 
 
+def test_an_alternative_identifier_may_have_an_obsolete_entry(tmp_path: Path) -> None:
+    path = tmp_path / "o.obo"
+    merged = "[Term]\nid: P:9\nname: kitty\nis_obsolete: true\n"
+    kept = "[Term]\nid: P:2\nname: cat\nalt_id: P:9\nalt_id: P:3\n"
+    path.write_text(f"{merged}\n{kept}\n[Term]\nid: P:3\nname: dog\n")
+    ontology = Ontology.from_obo(path)
+    assert ontology.current("P:9") == "P:2"
+    assert ontology.current("P:3") == "P:3"  # a term of its own
+    assert ontology.hierarchy().aliases == {"P:9": "P:2"}
+    with_old = ontology.hierarchy(obsolete="keep")
+    assert "P:9" in with_old.labels.tolist()
+    assert with_old.aliases == {}
+
+
 def test_endless_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bomb.obo.gz"
     path.write_bytes(gzip.compress(b"[Term]\nid: A\n" + b"name: x\n" * 10_000))

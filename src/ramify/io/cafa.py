@@ -358,7 +358,8 @@ def read_information(
     Parameters
     ----------
     path : path
-        Lines with a term and its information, separated by white space, plain or gzip.
+        Lines with a term and its information, separated by white space, plain or gzip. A line of
+        headings at the start is skipped.
     hierarchy : Hierarchy
         The labels. Other terms are ignored.
     limits : ReadLimits, optional
@@ -395,6 +396,8 @@ def read_information(
             term, text = cells
             bits = float(text)
         except ValueError:
+            if number == 1 and len(cells) == 2 and cells[0] not in columns:
+                continue
             raise FormatError(
                 f"{fspath(path)}, line {number}: expected a term and its information, got "
                 f"{line[:80]!r}. Correct the line."

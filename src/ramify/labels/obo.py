@@ -211,13 +211,14 @@ class TermSet:
 
     @cached_property
     def alternatives(self) -> Mapping[str, str]:
-        """The term of every alternative identifier."""
+        """The term of every alternative identifier, also of those with an obsolete entry."""
+        current = {name for name, term in self.terms.items() if not term.obsolete}
         return MappingProxyType(
             {
                 other: identifier
                 for identifier, term in self.terms.items()
                 for other in term.alternatives
-                if other not in self.terms and not term.obsolete
+                if other not in current and not term.obsolete
             }
         )
 
@@ -349,7 +350,9 @@ class TermSet:
 
     def _aliases(self, chosen: Mapping[str, Term], replace: bool) -> dict[Label, Label]:
         aliases: dict[Label, Label] = {
-            other: term for other, term in self.alternatives.items() if term in chosen
+            other: term
+            for other, term in self.alternatives.items()
+            if term in chosen and other not in chosen
         }
         for identifier, term in self.terms.items() if replace else ():
             current = self.current(identifier) if term.obsolete else None

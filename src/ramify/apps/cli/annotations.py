@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from ramify._messages import counted, shorten
+from ramify._validation import check_number
 from ramify.apps.cli.evaluating import write_figure
 from ramify.apps.cli.options import AnnotationOptions, CafaOptions
 from ramify.apps.cli.running import say
@@ -164,6 +165,8 @@ def evaluate_cafa(
     reading: DataOptions,
 ) -> tuple[dict[str, ProteinCurve], list[str]]:
     """Evaluate a file of predictions, or a model and a table of features."""
+    if options.max_terms is not None:
+        check_number("--max-terms", options.max_terms, 1, whole=True)
     if chosen.ontology is None:
         raise ValueError("--ontology is required to evaluate annotations. Pass an OBO file.")
     ontology = Ontology.from_obo(chosen.ontology)
@@ -182,10 +185,16 @@ def evaluate_cafa(
     if is_model:
         model = load_classifier(predictions)
         _compare_versions(model.hierarchy_, ontology)
-        truth, scores = _predicted(model, data, truth, chosen.id_column, reading)
+        most = MAX_TERMS if options.max_terms is None else options.max_terms
+        truth, scores = _predicted(model, data, truth, chosen.id_column, reading, most)
     else:
         found = read_cafa(
-            predictions, ontology, truth.hierarchy, ids=truth.ids, limits=reading.limits
+            predictions,
+            ontology,
+            truth.hierarchy,
+            ids=truth.ids,
+            max_terms=options.max_terms,
+            limits=reading.limits,
         )
         scores = found.scores
         lines.append(f"Predictions: {str(found.report).replace('annotations', 'lines')}")
@@ -207,7 +216,12 @@ def _compare_versions(known: Hierarchy, ontology: Ontology) -> None:
 
 
 def _predicted(
-    model: Any, data: Path, truth: Annotations, column: str | None, reading: DataOptions
+    model: Any,
+    data: Path,
+    truth: Annotations,
+    column: str | None,
+    reading: DataOptions,
+    max_terms: int,
 ) -> tuple[Annotations, sparse.csr_array[np.float64]]:
     """Return the true annotations of the rows of a table, and the scores to write for them."""
     table = read_for(model, data, reading, labelled=False)
@@ -222,7 +236,7 @@ def _predicted(
     chosen = tuple(ids[k] for k in rows)
     X = features_for(model, table)
     X = _safe_indexing(X, rows)
-    scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), MAX_TERMS))))
+    scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), max_terms))))
     known = {str(label): k for k, label in enumerate(truth.hierarchy.labels)}
     places = [(k, known[str(x)]) for k, x in enumerate(model.hierarchy_.labels) if str(x) in known]
     to_columns = _selection(places, (model.hierarchy_.n_labels, truth.hierarchy.n_labels))

@@ -349,6 +349,13 @@ class CafaOptions:
     normalization: Annotated[str, typer.Option(help="With --cafa: cafa, gt or pred.")] = "cafa"
     propagation: Annotated[str, typer.Option(help="With --cafa: max or fill.")] = "max"
     step: Annotated[float, typer.Option(help="With --cafa: step between thresholds.")] = 0.01
+    max_terms: Annotated[
+        int | None,
+        typer.Option(
+            help="With --cafa: use only the first terms of a target and namespace in a file, or the "
+            "best of a row by a model, by default 500."
+        ),
+    ] = None
     roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
         True
     )
