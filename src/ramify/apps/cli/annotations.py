@@ -186,7 +186,8 @@ def evaluate_cafa(
         model = load_classifier(predictions)
         _compare_versions(model.hierarchy_, ontology)
         most = MAX_TERMS if options.max_terms is None else options.max_terms
-        truth, scores = _predicted(model, data, truth, chosen.id_column, reading, most)
+        truth, blocks = _predicted(model, data, truth, chosen.id_column, reading)
+        scores = _to_terms(best_scores(blocks, most), model.hierarchy_, truth.hierarchy)
     else:
         found = read_cafa(
             predictions,
@@ -216,14 +217,9 @@ def _compare_versions(known: Hierarchy, ontology: Ontology) -> None:
 
 
 def _predicted(
-    model: Any,
-    data: Path,
-    truth: Annotations,
-    column: str | None,
-    reading: DataOptions,
-    max_terms: int,
-) -> tuple[Annotations, sparse.csr_array[np.float64]]:
-    """Return the true annotations of the rows of a table, and the scores to write for them."""
+    model: Any, data: Path, truth: Annotations, column: str | None, reading: DataOptions
+) -> tuple[Annotations, Iterator[Any]]:
+    """Return the true annotations of the rows of a table, and their probabilities in blocks."""
     table = read_for(model, data, reading, labelled=False)
     _, ids = row_identifiers(table, column)
     annotated = set(truth.ids)
@@ -234,14 +230,18 @@ def _predicted(
             f"{shorten(truth.ids, 3)}. Pass the column of identifiers with --id."
         )
     chosen = tuple(ids[k] for k in rows)
-    X = features_for(model, table)
-    X = _safe_indexing(X, rows)
-    scores = sparse.csr_array(sparse.vstack(list(best_scores(_score_blocks(model, X), max_terms))))
-    known = {str(label): k for k, label in enumerate(truth.hierarchy.labels)}
-    places = [(k, known[str(x)]) for k, x in enumerate(model.hierarchy_.labels) if str(x) in known]
-    to_columns = _selection(places, (model.hierarchy_.n_labels, truth.hierarchy.n_labels))
-    part = replace(truth, ids=chosen, y=truth.rows(chosen))
-    return part, sparse.csr_array(scores @ to_columns)
+    X = _safe_indexing(features_for(model, table), rows)
+    return replace(truth, ids=chosen, y=truth.rows(chosen)), _score_blocks(model, X)
+
+
+def _to_terms(
+    blocks: Iterator[Any], labels: Hierarchy, terms: Hierarchy
+) -> sparse.csr_array[np.float64]:
+    """Return scores of a model's labels as scores of the terms of the annotations."""
+    known = {str(label): k for k, label in enumerate(terms.labels)}
+    places = [(k, known[str(x)]) for k, x in enumerate(labels.labels) if str(x) in known]
+    to_columns = _selection(places, (labels.n_labels, terms.n_labels))
+    return sparse.csr_array(sparse.csr_array(sparse.vstack(list(blocks))) @ to_columns)
 
 
 def _selection(pairs: list[tuple[int, int]], shape: tuple[int, int]) -> Any:

@@ -352,8 +352,8 @@ class CafaOptions:
     max_terms: Annotated[
         int | None,
         typer.Option(
-            help="With --cafa: use only the first terms of a target and namespace in a file, or the "
-            "best of a row by a model, by default 500."
+            help="With --cafa: use only the first terms of a target and namespace in a file, or "
+            "the best of a row by a model, by default 500."
         ),
     ] = None
     roots: Annotated[bool, typer.Option(help="With --cafa: evaluate terms without parents.")] = (
