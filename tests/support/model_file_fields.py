@@ -129,6 +129,8 @@ def _reorder(rng: random.Random, array: Array) -> Array:
 
 
 def _retype(rng: random.Random, array: Array) -> Array:
+    if array.dtype.kind in "SU":
+        array = np.char.str_len(array)
     with np.errstate(all="ignore"):
         return array.astype(rng.choice(_TYPES))
 
