@@ -457,6 +457,28 @@ def test_wrong_parquet(tmp_path):
         read_table(tmp_path / "none.parquet")
 
 
+def test_texts_of_parquet_files_must_be_utf8(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    ends = pyarrow.py_buffer(np.array([0, 1, 2], dtype=np.int32).tobytes())
+    texts = pyarrow.StringArray.from_buffers(2, ends, pyarrow.py_buffer(b"a\xb8"))
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pyarrow.table({"colour": texts, "labels": ["a", "b"]}), path)
+    with pytest.raises(FormatError, match=r"t.parquet: .*Invalid UTF8"):
+        read_table(path)
+
+
+def test_a_declared_delimiter_must_be_a_punctuation_character(read):
+    with pytest.raises(FormatError, match=r"pets.csv: the first line declares the delimiter 'd'"):
+        read("sep=d\nsizedlabels\n1da\n2db\n")
+
+
+def test_numbers_must_be_below_the_largest_double(read):
+    text = f"size,labels\n1,a\n{10**320},b\n3,a\n"
+    with pytest.raises(FormatError, match=r"pets.csv: column 'size' must have numbers below"):
+        read(text)
+
+
 def test_columns_of_other_types_are_refused(tmp_path):
     frame = pandas.DataFrame({"t": pandas.period_range("2020", periods=1), "labels": ["a"]})
     with pytest.raises(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +106,7 @@ def _of_frame(
             times[names[j]] = series
             columns[j] = seconds_of(series, names[j])
         elif _are_numbers(series):
-            columns[j] = series.to_numpy(dtype=np.float64, na_value=np.nan)
+            columns[j] = _as_floats(series, names[j])
         else:
             columns[j], values[names[j]] = _nominal_column(series, names[j])
     return Features(names, values, [columns[j] for j in range(len(names))], len(frame), times)
@@ -116,6 +116,17 @@ def _are_numbers(series: Any) -> bool:
     """Return whether a column of objects has numbers only, such as decimals, or truth values."""
     known = series[series.notna()] if series.dtype == object else ()
     return len(known) > 0 and all(isinstance(value, Real | Decimal | np.bool_) for value in known)
+
+
+def _as_floats(series: Any, name: str) -> NDArray[np.float64]:
+    """Convert a column of Python numbers, of which some may be too large."""
+    try:
+        return cast("NDArray[np.float64]", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    except OverflowError:
+        raise ValueError(
+            f"column {name!r} must have numbers below 1.8e308, got a larger one. Correct it, or "
+            "leave the cell empty."
+        ) from None
 
 
 def _nominal_column(series: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:

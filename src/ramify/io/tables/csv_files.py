@@ -39,7 +39,7 @@ def check_marks(form: TextForm) -> None:
     """Raise an error if a mark that a user has given cannot be one."""
     marks = {name: getattr(form, name) for name in ("delimiter", "decimal", "thousands")}
     for name, mark in marks.items():
-        if mark is not None and (len(mark) != 1 or mark.isalnum() or mark in '"+-\r\n'):
+        if mark is not None and not _is_mark(mark):
             raise ValueError(
                 f"{name} must be a single punctuation character, got {mark!r}. Pass, for example, "
                 "';'."
@@ -52,6 +52,11 @@ def check_marks(form: TextForm) -> None:
         )
     if form.dates not in (None, *DATE_ORDERS):
         raise ValueError(f"dates must be one of {list(DATE_ORDERS)}, got {form.dates!r}.")
+
+
+def _is_mark(text: str) -> bool:
+    """Return whether a text can separate cells or parts of numbers."""
+    return len(text) == 1 and not text.isalnum() and text not in '"+-\r\n'
 
 
 def pandas_marks(layout: Layout, form: TextForm, *, is_sheet: bool = False) -> dict[str, str]:
@@ -109,6 +114,11 @@ def read_csv(
     else:
         content, encoding, notes = read_text(path, form.encoding, limits)
         declared, start = declared_delimiter(content)
+        if declared is not None and not _is_mark(declared):
+            raise FormatError(
+                f"{fspath(path)}: the first line declares the delimiter {declared!r}, which must "
+                "be a punctuation character. Correct the line, or remove it."
+            )
     content = b"".join(with_line_feeds([content[start:]]))
     usual = "," if is_sheet else declared or usual_delimiter(path)
     if is_sheet or declared:

@@ -35,6 +35,7 @@ def read_parquet(
         lists = _check_nested(schema, targets, drop, path)
         needed = [name for name in schema.names if name not in drop or name in (*kept, *targets)]
         table = parquet.read_table(path, columns=needed)
+        table.validate(full=True)  # texts of damaged files need not be UTF-8
         frame = table.to_pandas()
         if not isinstance(frame.index, pandas.RangeIndex):
             # The index of a data frame is a column of the file, but only of use if it is named.

@@ -537,7 +537,10 @@ def _matrix(frame: Any, manner: Manner, where: str) -> tuple[Any, dict[str, tupl
     """Return the features as `fit` takes them, and the values of nominal ones."""
     vectors = [name for name in frame.columns if is_vector(frame[name])]
     texts = [] if manner.as_frame is False else _texts(frame, manner.columns.kinds)
-    features = read_features(frame.drop(columns=[*texts, *vectors]))
+    try:
+        features = read_features(frame.drop(columns=[*texts, *vectors]))
+    except ValueError as error:
+        raise FormatError(f"{where}: {error}") from None
     for name, values in features.categories.items():
         manner.limits.check(
             "max_categories", len(values), f"the number of values of column {name!r}", where
