@@ -2,6 +2,8 @@
 
 import pytest
 
+import ramify
+from ramify import LevelPowerset, PCTClassifier
 from tests.robustness.fuzz_model_fields import Here, Worker, fuzz_fields
 
 
@@ -16,3 +18,12 @@ def test_changed_fields_take_little_memory():
     found = fuzz_fields(200, 8, Worker())
     assert not found.findings, found.write()
     assert 0 < found.peak_mb < 2000, found.write()
+
+
+def test_a_fitted_model_does_not_need_the_estimator_it_was_given(tmp_path):
+    X, y = [[1.0], [2.0], [3.0]], ["a/b", "c", "a/b"]
+    model = LevelPowerset(PCTClassifier()).fit(X, y)
+    expected = model.predict(X)
+    model.estimator = None
+    ramify.save(model, tmp_path / "m.ramify")
+    assert ramify.load(tmp_path / "m.ramify").predict(X).tolist() == expected.tolist()

@@ -89,7 +89,9 @@ def takes_labels(estimator: Any) -> bool:
 
 def copy_input_tags(tags: Any, *estimators: Any) -> None:
     """Set the tags for sparse X and missing values: what all wrapped estimators support."""
-    inner = [get_tags(estimator).input_tags for estimator in estimators]
+    # `fit` refuses what is no estimator; a fitted model does not need it.
+    given = [estimator for estimator in estimators if hasattr(estimator, "fit")]
+    inner = [get_tags(estimator).input_tags for estimator in given]
     tags.input_tags.sparse = all(one.sparse for one in inner)
     tags.input_tags.allow_nan = all(one.allow_nan for one in inner)
 
