@@ -198,10 +198,14 @@ class LevelFormat(SingleLabelFormat):
 
     def write_ends(self, ends: NDArray[Any]) -> NDArray[Any]:
         """Return the path of every row, one name per column."""
+        return np.asarray(self._paths[ends])
+
+    @cached_property
+    def _paths(self) -> NDArray[Any]:
+        """The path to every label, one name per column."""
         width = max(self.n_levels, self.hierarchy.depth)
         padded = [path + ("",) * (width - len(path)) for path in names_by_level(self.hierarchy)]
-        table = np.array(padded, dtype=self.dtype)
-        return np.asarray(table[ends])
+        return np.array(padded, dtype=self.dtype)
 
 
 @dataclass(frozen=True)
