@@ -199,7 +199,8 @@ def test_a_promise_and_a_threshold_are_refused_together(model: Path, table: Path
 
 def test_models_without_a_promise_are_named(table: Path) -> None:
     path = table.with_name("plain.ramify")
-    assert run("train", table, "--target", "kind", "-m", "forest", "--folds", 0, "-o", path).exit_code == 0
+    made = run("train", table, "--target", "kind", "-m", "forest", "--folds", 0, "-o", path)
+    assert made.exit_code == 0
     done = run("predict", path, table, "--max-error", 0.1)
     assert done.exit_code == 2
     text = " ".join(done.output.split())
