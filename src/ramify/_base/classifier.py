@@ -423,19 +423,12 @@ class HierarchicalClassifier(
         plain = plain and asked.decide == "jointly" and not getattr(self, "clus_compat", False)
         plain = plain and (asked.threshold is None or self.format_.single_label)
         sets = [
-            self._decide_jointly(scores, asked) if plain else self._decide(scores, asked)
+            self._decide(scores, asked)
             for scores in self._scores_to_decide(X, may_be_sparse=plain)
         ]
         return sets[0] if len(sets) == 1 else sparse.csr_array(sparse.vstack(sets))
 
-    def _decide_jointly(self, scores: Any, asked: Asked) -> sparse.csr_array[np.int32]:
-        answers = Answers(self.row_kind_, self._ends(asked.candidates))
-        n_jobs = getattr(self, "n_jobs", None)
-        return answers.decide_jointly(scores, self.hierarchy_, n_jobs=n_jobs)
-
-    def _decide(
-        self, scores: NDArray[np.float64], asked: Asked = USUAL
-    ) -> sparse.csr_array[np.int32]:
+    def _decide(self, scores: Any, asked: Asked = USUAL) -> sparse.csr_array[np.int32]:
         is_path = self.format_.single_label
         if asked.threshold is not None and not is_path:
             return apply_threshold(scores, asked.threshold, self.hierarchy_)

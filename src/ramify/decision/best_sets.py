@@ -200,7 +200,7 @@ class Answers:
 
     def decide(
         self,
-        scores: NDArray[np.float64],
+        scores: Any,
         hierarchy: Hierarchy,
         how: str = "jointly",
         *,
